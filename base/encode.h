@@ -1,0 +1,41 @@
+/* Small encodings: base64, hex, SHA-256, UUIDs, RFC 3339 times, percent-encoding. */
+#ifndef BASE_ENCODE_H
+#define BASE_ENCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+struct env;
+
+void base64_encode(struct strbuf *out, const void *bytes, size_t n); /* standard, padded */
+/* Strict (standard alphabet, padded). Appends to out; -1 on bad input, out unchanged. */
+int base64_decode(struct strbuf *out, const char *text, size_t n);
+
+void hex_encode(char *out, const void *bytes, size_t n); /* out: 2n + 1 bytes, lower case */
+void sha256_hex(const void *bytes, size_t n, char out[65]);
+
+#define UUID_SIZE 37
+void uuid_make(struct env *env, char out[UUID_SIZE]); /* version 4 */
+
+#define TIME_SIZE 32
+/* "2026-11-29T17:46:46Z", and with six decimals for Lease times. */
+void time_format(char out[TIME_SIZE], int64_t wall_ns);
+void time_format_micro(char out[TIME_SIZE], int64_t wall_ns);
+/* RFC 3339 with any fraction and offset; -1 when malformed. */
+int time_parse(const char *text, int64_t *ret_wall_ns);
+
+/* "1h30m", "90s", "250ms" (Go's duration grammar) to nanoseconds; -1 when malformed. */
+int duration_parse(const char *text, int64_t *ret_ns);
+/* The short form people read: "41m", "3h20m", "2d4h"; under 1 s "0s". */
+void duration_format(char out[TIME_SIZE], int64_t ns);
+
+void percent_encode(struct strbuf *out, const char *s);          /* keeps RFC 3986 unreserved */
+int percent_decode(struct strbuf *out, const char *s, size_t n, bool plus_is_space);
+
+/* True for well-formed UTF-8 without overlong forms or surrogates. */
+bool utf8_valid(const char *s, size_t n);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * Fault injection at the one commit point of the store and of the Kubernetes client.
+ *
+ * FEDERATOR_FAULT=exit-before:N | exit-after:N | lose-answer:N, where N counts the writes of this
+ * process from 1. Inert when unset.
+ */
+#ifndef BASE_FAULT_H
+#define BASE_FAULT_H
+
+#include <stdbool.h>
+
+/* Before a write leaves the process: counts it, and ends the process on exit-before:N. */
+void fault_before_write(void);
+
+/* When the answer of a write has come: ends the process on exit-after:N. True on lose-answer:N:
+ * the caller must behave as if the line had been cut before the answer (ERR_UNKNOWN_OUTCOME).
+ * N names the order of the answers here, the order of the writes above. */
+bool fault_after_write(void);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * HTTPS server: libuv, OpenSSL memory BIOs, llhttp (HTTP/1.1, keep-alive). Handlers see only
+ * `struct exchange`: one request and the writer of its response. One thread, one loop.
+ */
+#ifndef BASE_HTTP_SERVER_H
+#define BASE_HTTP_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+/* Limits, each with its reason. */
+#define HTTP_MAX_HEAD       (64 * 1024)       /* request line and headers together: 431 above */
+#define HTTP_MAX_CONNS      4000              /* 17 KiB each: some 70 MB */
+#define HTTP_MAX_QUEUED_OUT (1024 * 1024)     /* a watcher that reads slower is dropped */
+#define HTTP_HANDSHAKE_MS   10000
+#define HTTP_HEAD_MS        10000             /* from the first byte of a request to its last header */
+#define HTTP_IDLE_MS        300000
+
+struct http_server;
+struct exchange;
+
+/* Called when the head of a request is complete; the body has not been read. */
+typedef void (*http_handler)(struct exchange *x, void *arg);
+
+struct http_server_config {
+	const char *host; /* "127.0.0.1" */
+	int port;         /* 0: any */
+	const char *cert_pem, *key_pem;
+	const char *client_ca_pem; /* client certificates are asked for, and optional */
+	http_handler handler;
+	void *arg;
+};
+
+int http_server_create(struct loop *loop, const struct http_server_config *config,
+		       struct http_server **ret_server, struct error *err);
+int http_server_port(const struct http_server *s);
+/* Stops accepting; ends idle connections at once, the others after drain_ms at the latest; then
+ * frees everything and calls done. */
+void http_server_destroy(struct http_server *s, int64_t drain_ms, void (*done)(void *arg),
+			 void *arg);
+
+/* --- the request; everything lives as long as the exchange --- */
+const char *exchange_method(const struct exchange *x);          /* "GET" */
+const char *exchange_path(const struct exchange *x);            /* decoded, without query */
+const char *exchange_target(const struct exchange *x);          /* as sent, with query */
+const char *exchange_query(const struct exchange *x, const char *name);  /* decoded; NULL: absent */
+const char *exchange_header(const struct exchange *x, const char *name); /* any case; NULL: absent */
+const char *exchange_peer_user(const struct exchange *x);       /* CN of a verified client cert, or NULL */
+const char *const *exchange_peer_groups(const struct exchange *x); /* its O's, NULL-terminated */
+struct arena *exchange_arena(struct exchange *x);               /* for the handler's own use */
+uint64_t exchange_id(const struct exchange *x);                 /* for the log */
+
+/* Reads the whole body, then calls done once; bytes are NUL-terminated, live as long as the
+ * exchange. Above limit the exchange answers 413 itself and done is not called; on a lost
+ * connection done is not called either (on_close is). */
+void exchange_read_all(struct exchange *x, size_t limit,
+		       void (*done)(struct exchange *x, const char *bytes, size_t n, void *arg),
+		       void *arg);
+/* Reads the body in pieces as they come; n = 0 is its end. */
+void exchange_read_stream(struct exchange *x,
+			  void (*data)(struct exchange *x, const char *bytes, size_t n, void *arg),
+			  void *arg);
+void exchange_read_pause(struct exchange *x, bool paused); /* back-pressure towards the sender */
+
+/* --- the response --- */
+/* Before begin/respond. Warning headers may be added more than once. */
+void exchange_add_header(struct exchange *x, const char *name, const char *value);
+/* The whole response at once; gzip when the client takes it and it pays. */
+void exchange_respond(struct exchange *x, int status, const char *content_type, const void *bytes,
+		      size_t n);
+/* A streamed one (chunked): begin, any number of writes, end. Write returns false when more than
+ * HTTP_MAX_QUEUED_OUT waits; the caller should stop or drop the client. */
+void exchange_begin(struct exchange *x, int status, const char *content_type);
+bool exchange_write(struct exchange *x, const void *bytes, size_t n);
+size_t exchange_queued(const struct exchange *x);
+void exchange_end(struct exchange *x);
+void exchange_abort(struct exchange *x); /* cuts the connection */
+bool exchange_begun(const struct exchange *x);
+
+/* Called once when the exchange is over: answered in full (lost = false) or the client went away
+ * (lost = true). After it returns, x is gone. Between exchange_end and then, x must not be used. */
+void exchange_on_close(struct exchange *x, void (*fn)(struct exchange *x, bool lost, void *arg),
+		       void *arg);
+/* Called whenever queued output falls to zero. */
+void exchange_on_drain(struct exchange *x, void (*fn)(struct exchange *x, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,97 @@
+#include "base/strbuf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static size_t strbuf_room(struct strbuf *b, size_t n)
+{
+	if (b->limit && n > b->limit - b->size) {
+		b->truncated = true;
+		n = b->limit - b->size;
+	}
+	if (b->size + n + 1 > b->cap) {
+		size_t cap = b->cap ? b->cap : 64;
+
+		while (cap < b->size + n + 1)
+			cap *= 2;
+		b->bytes = xrealloc(b->bytes, cap, 1);
+		b->cap = cap;
+	}
+	return n;
+}
+
+void strbuf_add(struct strbuf *b, const void *bytes, size_t n)
+{
+	n = strbuf_room(b, n);
+	if (n)
+		memcpy(b->bytes + b->size, bytes, n);
+	b->size += n;
+	b->bytes[b->size] = '\0';
+}
+
+void strbuf_adds(struct strbuf *b, const char *s)
+{
+	strbuf_add(b, s, strlen(s));
+}
+
+void strbuf_addc(struct strbuf *b, char c)
+{
+	strbuf_add(b, &c, 1);
+}
+
+void strbuf_addf(struct strbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(b, fmt, ap);
+	va_end(ap);
+}
+
+void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
+{
+	auto_xfree char *text = NULL;
+	int n = vasprintf(&text, fmt, ap);
+
+	if (n < 0)
+		abort();
+	strbuf_add(b, text, (size_t)n);
+}
+
+void strbuf_consume(struct strbuf *b, size_t n)
+{
+	if (!n)
+		return;
+	b->size -= n;
+	memmove(b->bytes, b->bytes + n, b->size + 1);
+}
+
+void strbuf_clear(struct strbuf *b)
+{
+	b->size = 0;
+	b->truncated = false;
+	if (b->bytes)
+		b->bytes[0] = '\0';
+}
+
+void strbuf_finish(struct strbuf *b)
+{
+	free(b->bytes);
+	*b = (struct strbuf){0};
+}
+
+const char *strbuf_str(const struct strbuf *b)
+{
+	return b->bytes ? b->bytes : "";
+}
+
+char *strbuf_take(struct strbuf *b)
+{
+	char *s = b->bytes ? b->bytes : xstrdup("");
+
+	*b = (struct strbuf){0};
+	return s;
+}

@@ -1,0 +1,156 @@
+/*
+ * The versioned object store: keys, bytes, one growing revision, transactions by compare, watches.
+ * Two implementations pass one suite: etcd (its gRPC-gateway) and memory.
+ *
+ * version = incarnation * 2^48 + revision * 1024 + index, index being the place of a write among
+ * all writes of that revision (group commit puts many transactions into one revision). A read at
+ * revision R has version R * 1024 + 1023. Guards compare revisions, never versions.
+ *
+ * Everything calls back from the loop, never from inside the call that asked.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/loop.h"
+
+#define STORE_PREFIX     "/federator/"
+#define STORE_SESSIONS   "/federator/-/" /* keys with a lease; shown to nobody */
+#define STORE_MAX_VALUE  (1024 * 1024)
+#define STORE_MAX_WRITES 100 /* entries, of a batch; see etcd's limit of 128 operations */
+
+static inline int64_t version_of(int64_t revision, int64_t index)
+{
+	return revision * 1024 + index;
+}
+static inline int64_t version_revision(int64_t version)
+{
+	return (version & ((INT64_C(1) << 48) - 1)) / 1024;
+}
+
+struct store;
+
+enum store_target { STORE_MOD, STORE_CREATE };
+
+/* Holds when the key's mod (or create) revision is exactly this; 0: the key is absent. */
+struct store_guard {
+	const char *key;
+	enum store_target target;
+	int64_t revision;
+};
+
+struct store_write {
+	const char *key;
+	const void *value; /* NULL: delete */
+	size_t size;
+	int64_t lease;     /* 0: none; only for keys under STORE_SESSIONS */
+};
+
+/* All guards hold and all writes happen, or nothing does. A key at most once among the writes. */
+struct store_txn {
+	const struct store_guard *guards;
+	size_t n_guards;
+	const struct store_write *writes;
+	size_t n_writes;
+};
+
+enum store_outcome {
+	STORE_COMMITTED,
+	STORE_CONFLICT, /* a guard failed: nothing was written */
+	STORE_FAILED,   /* nothing was written; err says why */
+	STORE_UNKNOWN,  /* it may have been written: settle by the next compare on its keys */
+};
+
+struct store_result {
+	enum store_outcome outcome;
+	int64_t revision;    /* COMMITTED */
+	int64_t first_index; /* COMMITTED: write i has version_of(revision, first_index + i) */
+	struct error err;    /* FAILED, UNKNOWN; CONFLICT with a text */
+};
+
+struct store_item {
+	const char *key;
+	const void *value;
+	size_t size;
+	int64_t version, revision, create_revision;
+};
+
+struct store_event {
+	enum { STORE_EVENT_PUT, STORE_EVENT_DELETE } type;
+	struct store_item item; /* DELETE: no value; version is that of the deletion */
+};
+
+struct store_watcher {
+	/* Events in order, each once. `progress`: all events up to that version were given (also
+	 * called without any event). */
+	void (*event)(const struct store_event *event, void *arg);
+	void (*progress)(int64_t version, void *arg);
+	/* The watch is over: EXPIRED (compacted, or the store went back): list again. A cut line is
+	 * resumed inside and is not seen here. */
+	void (*ended)(const struct error *err, void *arg);
+	void *arg;
+};
+struct store_watch;
+
+/* The implementations; callers use the functions below. */
+struct store_ops {
+	void (*commit)(struct store *s, const struct store_txn *txn,
+		       void (*done)(const struct store_result *result, void *arg), void *arg);
+	void (*range)(struct store *s, const char *prefix, const char *after, size_t limit,
+		      int64_t revision,
+		      void (*done)(const struct store_item *items, size_t n, bool more,
+				   int64_t revision, const struct error *err, void *arg),
+		      void *arg);
+	struct store_watch *(*watch)(struct store *s, const char *prefix, int64_t after_version,
+				     const struct store_watcher *watcher);
+	void (*unwatch)(struct store_watch *w);
+	void (*lease_grant)(struct store *s, int64_t ttl_s,
+			    void (*done)(int64_t lease, const struct error *err, void *arg),
+			    void *arg);
+	void (*lease_keep)(struct store *s, int64_t lease,
+			   void (*done)(bool alive, const struct error *err, void *arg), void *arg);
+	void (*lease_revoke)(struct store *s, int64_t lease,
+			     void (*done)(const struct error *err, void *arg), void *arg);
+	void (*compact)(struct store *s, int64_t revision,
+			void (*done)(const struct error *err, void *arg), void *arg);
+	void (*destroy)(struct store *s);
+};
+
+struct store {
+	const struct store_ops *ops;
+};
+
+/* Copies everything it is given. */
+void store_commit(struct store *s, const struct store_txn *txn,
+		  void (*done)(const struct store_result *result, void *arg), void *arg);
+
+/* Keys with the prefix, in byte order, behind `after` (NULL: from the start), at `revision` (0: a
+ * linearizable read of the newest). items live during the callback; err is NULL on success. A
+ * range of a compacted revision fails with EXPIRED. */
+void store_range(struct store *s, const char *prefix, const char *after, size_t limit,
+		 int64_t revision,
+		 void (*done)(const struct store_item *items, size_t n, bool more, int64_t revision,
+			      const struct error *err, void *arg),
+		 void *arg);
+
+/* Events behind after_version (exact to the index inside a revision). */
+struct store_watch *store_watch(struct store *s, const char *prefix, int64_t after_version,
+				const struct store_watcher *watcher);
+void store_unwatch(struct store_watch *w, struct store *s); /* no callback comes after it */
+
+void store_compact(struct store *s, int64_t revision,
+		   void (*done)(const struct error *err, void *arg), void *arg);
+void store_destroy(struct store *s); /* calls back nothing any more */
+
+struct store *store_memory_create(struct loop *loop);
+/* endpoints: comma-separated URLs. TLS files may be NULL. */
+struct store_etcd_config {
+	const char *endpoints, *ca_pem, *cert_pem, *key_pem;
+};
+struct store *store_etcd_create(struct loop *loop, const struct store_etcd_config *config);
+
+#endif
