@@ -1,0 +1,24 @@
+/*
+ * Patches: RFC 7386 merge patch, RFC 6902 JSON patch, and Kubernetes' strategic merge patch for
+ * core kinds (its merge keys are a small table).
+ */
+#ifndef API_PATCH_H
+#define API_PATCH_H
+
+#include <jansson.h>
+
+#include "api/kind.h"
+#include "base/error.h"
+
+enum patch_type { PATCH_MERGE, PATCH_JSON, PATCH_STRATEGIC };
+
+/* From a Content-Type; UNSUPPORTED_MEDIA for others, and for strategic on kinds that are not core. */
+int patch_type_parse(const char *content_type, const struct kind *k, enum patch_type *ret,
+		     struct error *err);
+
+/* A new tree; the caller owns it. target is not changed. A failing `test` operation or a path that
+ * does not exist is INVALID, a malformed patch BAD_REQUEST. At most 10,000 operations. */
+int patch_apply(enum patch_type type, const json_t *target, const json_t *patch, json_t **ret,
+		struct error *err);
+
+#endif
