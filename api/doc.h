@@ -28,6 +28,8 @@ struct doc {
 	char bytes[];            /* NUL-terminated */
 };
 
+/* Copies key and bytes; version and revisions are 0 and the caller's to set. Aborts on bytes
+ * without metadata. */
 struct doc *doc_create(const char *key, const char *bytes, size_t size);
 struct doc *doc_ref(const struct doc *d);
 void doc_unref(struct doc *d); /* NULL is fine */
@@ -39,7 +41,8 @@ void doc_write(struct strbuf *out, const struct doc *d);
  * JSON: what is stored was checked before it was stored. */
 json_t *doc_tree(const struct doc *d);
 
-/* main with "status" set to the given object: what readers of a split kind see. */
+/* main with "status" set to the given object: what readers of a split kind see. Version and
+ * revisions are main's; the caller sets what the status changes of them. */
 struct doc *doc_join(const struct doc *main, const char *status, size_t status_size);
 
 DEFINE_CLEANUP(struct doc, doc_unref)

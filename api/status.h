@@ -33,6 +33,8 @@ struct cause {
 	char *field, *message;       /* message: `Invalid value: "x": must be ...` */
 };
 
+#define CAUSES_MAX 100 /* later ones are dropped: a Status stays small whatever is sent */
+
 struct causes {
 	struct cause *items;
 	size_t n, cap;
