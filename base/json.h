@@ -1,6 +1,6 @@
 /*
- * JSON on jansson, for documents and configuration. Limits of outside input are checked here,
- * before a tree is built: nesting depth, size, UTF-8, duplicate keys.
+ * JSON on jansson, for documents and configuration. Limits of outside input are checked here:
+ * nesting depth, UTF-8, duplicate keys. The size is the caller's to bound.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -24,10 +24,14 @@ static inline void json_decref_p(json_t **j)
 
 /* Caller owns the result; NULL with BAD_REQUEST (line and column in the text) on bad input.
  * Duplicate keys keep the last value, as Kubernetes does; the first duplicate's path
- * ("spec.queue") is put into ret_duplicate (caller frees) when that is not NULL. */
+ * ("spec.tasks[0].name"), or NULL, is put into ret_duplicate (caller frees) when that is not NULL.
+ * Integers of more than 64 bits become reals. */
 json_t *json_parse(const char *bytes, size_t n, char **ret_duplicate, struct error *err);
+/* The same for what another server sent and already accepted: strings may hold \u0000, which
+ * json_parse refuses because it would hide the rest of a name from checks. */
+json_t *json_parse_foreign(const char *bytes, size_t n, struct error *err);
 
-/* Compact, keys in insertion order, numbers as they were. */
+/* Compact, keys in insertion order, reals by the shortest text that reads back as the same. */
 void json_write(struct strbuf *out, const json_t *j);
 char *json_print(const json_t *j); /* caller frees */
 
@@ -37,7 +41,7 @@ const json_t *json_at(const json_t *j, ...) __attribute__((sentinel));
 const char *json_str_at(const json_t *j, ...) __attribute__((sentinel)); /* NULL when absent */
 int64_t json_int_at(const json_t *j, int64_t otherwise, ...) __attribute__((sentinel));
 
-/* The object under key, created when absent. Borrowed, writable. */
+/* The object under key, created when absent or something else. Borrowed, writable. */
 json_t *json_object_need(json_t *object, const char *key);
 
 /* Strings are the commonest value to set; NULL removes the key. */

@@ -45,13 +45,16 @@ void timer_stop(struct timer *t);
 bool timer_active(const struct timer *t);
 void timer_destroy(struct timer *t);
 
-/* Delay before try number `tries` (0 first): base doubled each time, at most max, +-10 %. */
+/* Delay before try number `tries` (0 first): base doubled each time, at most max; then +-10 %, so
+ * that many who wait for the same thing do not come back together. */
 int64_t env_backoff_ms(struct env *env, unsigned tries, int64_t base_ms, int64_t max_ms);
 
 struct loop;
 
-struct loop *loop_create(void);
-void loop_destroy(struct loop *loop); /* asserts that every handle was closed */
+struct loop *loop_create(void); /* the process ignores SIGPIPE from here on */
+/* Lets deferred calls and closing handles end, then asserts that no handle and no started timer is
+ * left. NULL is fine. */
+void loop_destroy(struct loop *loop);
 struct env *loop_env(struct loop *loop);
 uv_loop_t *loop_uv(struct loop *loop);
 void loop_run(struct loop *loop);  /* until loop_stop() or nothing is left to wait for */

@@ -9,10 +9,13 @@
 #include <stdint.h>
 #include <xxhash.h>
 
+#include "base/mem.h"
+
 uint64_t map_seed(void); /* one per process; FEDERATOR_SEED fixes it */
 
 #define HASH_FUNCTION(key, len, hashv)                                                             \
 	((hashv) = (unsigned)XXH3_64bits_withSeed((key), (len), map_seed()))
+#define uthash_malloc(size) xmalloc(size)
 #include <uthash.h>
 
 #endif

@@ -6,9 +6,11 @@
  *	scan_init(&s, bytes, n);
  *	scan_object_begin(&s);
  *	while (scan_key(&s, &key))
- *		if (scan_key_is(&s, key, "kv")) ... else scan_skip(&s);
+ *		if (sv_eq(key, "kv")) ... else scan_skip(&s);
  *
- * The first error sticks (s.failed); all calls are no-ops that return false after it.
+ * Every key must be followed by one call that takes its value. Keys are compared as they are
+ * written, escapes included. The first error sticks (s.failed, s.why); all calls are no-ops that
+ * return false after it.
  */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
@@ -26,6 +28,8 @@ struct sv {
 };
 
 bool sv_eq(struct sv v, const char *s);
+/* Appends the text of a string that a scan gave raw, and so checked. */
+void sv_unescape(struct sv raw, struct strbuf *out);
 
 enum scan_type { SCAN_NONE, SCAN_NULL, SCAN_BOOL, SCAN_NUMBER, SCAN_STRING, SCAN_ARRAY, SCAN_OBJECT };
 
@@ -33,6 +37,7 @@ struct scan {
 	const char *at, *end;
 	unsigned depth;
 	bool failed;
+	const char *why; /* what was wrong at `at`; a constant */
 	bool first; /* nothing of the present container was read yet */
 };
 
@@ -50,7 +55,8 @@ bool scan_bool(struct scan *s, bool *ret);
 bool scan_skip(struct scan *s);
 bool scan_end(struct scan *s);               /* only white space is left */
 
-/* Finds a member by path in an object: scan_find(bytes, &v, "metadata", "name", NULL). */
+/* Finds a member by path in an object: scan_find(bytes, &v, "metadata", "name", NULL). The first of
+ * duplicate keys; what comes behind it is not checked. */
 bool scan_find(struct sv object, struct sv *ret_value, ...) __attribute__((sentinel));
 /* The same for a string without escapes in it; false when absent or escaped. */
 bool scan_find_str(struct sv object, struct sv *ret_text, ...) __attribute__((sentinel));

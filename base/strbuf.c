@@ -69,6 +69,14 @@ void strbuf_consume(struct strbuf *b, size_t n)
 	memmove(b->bytes, b->bytes + n, b->size + 1);
 }
 
+void strbuf_shrink(struct strbuf *b, size_t size)
+{
+	if (size >= b->size)
+		return;
+	b->size = size;
+	b->bytes[size] = '\0';
+}
+
 void strbuf_clear(struct strbuf *b)
 {
 	b->size = 0;
