@@ -1,0 +1,223 @@
+#include "lifecycle/attempt.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+struct tally {
+	int32_t absent, live, old, lost, running, succeeded, failed, total;
+	const struct slot *first_failed;
+	const struct attempt_task *failed_task;
+	int32_t failed_index;
+	const struct attempt_task *lost_task;
+	int32_t lost_index;
+};
+
+static bool slot_failed(const struct attempt_task *t, const struct slot *s)
+{
+	if (s->state == SLOT_FAILED)
+		return true;
+	return t->on_failure && s->container_restarts > t->max_retry &&
+	       (s->state == SLOT_PENDING || s->state == SLOT_RUNNING);
+}
+
+static void count_slot(struct tally *sum, const struct attempt *a, const struct attempt_task *t,
+		       int32_t i)
+{
+	const struct slot *s = &t->slots[i];
+
+	sum->total++;
+	if (s->state != SLOT_ABSENT && s->restart != a->memory.retries) {
+		sum->old++;
+		return;
+	}
+	sum->absent += s->state == SLOT_ABSENT;
+	sum->live += s->state == SLOT_PENDING || s->state == SLOT_RUNNING;
+	sum->running += s->state == SLOT_RUNNING && !s->terminating;
+	sum->succeeded += s->state == SLOT_SUCCEEDED;
+	if (s->state == SLOT_LOST) {
+		sum->lost++;
+		sum->lost_task = t;
+		sum->lost_index = i;
+	}
+	if (!slot_failed(t, s))
+		return;
+	sum->failed++;
+	if (sum->first_failed)
+		return;
+	sum->first_failed = s;
+	sum->failed_task = t;
+	sum->failed_index = i;
+}
+
+static struct tally count_slots(const struct attempt *a)
+{
+	struct tally sum = {0};
+
+	for (size_t t = 0; t < a->n_tasks; t++)
+		for (int32_t i = 0; i < a->tasks[t].replicas; i++)
+			count_slot(&sum, a, &a->tasks[t], i);
+	return sum;
+}
+
+int64_t attempt_restart_delay_ms(int64_t retries)
+{
+	int64_t ms = ATTEMPT_RESTART_BASE_MS;
+
+	for (int64_t i = 1; i < retries && ms < ATTEMPT_RESTART_MAX_MS; i++)
+		ms *= 2;
+	return ms < ATTEMPT_RESTART_MAX_MS ? ms : ATTEMPT_RESTART_MAX_MS;
+}
+
+static int32_t task_succeeded(const struct attempt *a, const struct attempt_task *t)
+{
+	int32_t n = 0;
+
+	for (int32_t i = 0; i < t->replicas; i++)
+		n += t->slots[i].state == SLOT_SUCCEEDED &&
+		     t->slots[i].restart == a->memory.retries;
+	return n;
+}
+
+enum outcome_phase attempt_end_rule(const struct attempt *a)
+{
+	int32_t succeeded = 0, task_minimum = 0;
+	bool all_tasks = true;
+
+	for (size_t t = 0; t < a->n_tasks; t++) {
+		int32_t n = task_succeeded(a, &a->tasks[t]);
+
+		succeeded += n;
+		task_minimum += a->tasks[t].min_available;
+		all_tasks = all_tasks && n >= a->tasks[t].min_available;
+	}
+	if (a->min_available >= task_minimum && !all_tasks)
+		return OUTCOME_FAILED;
+	if (a->min_success >= 0 && succeeded < a->min_success)
+		return OUTCOME_FAILED;
+	return succeeded >= a->min_available ? OUTCOME_COMPLETED : OUTCOME_FAILED;
+}
+
+static void say_failed_pod(const struct tally *sum, char *out, size_t n)
+{
+	const struct slot *s = sum->first_failed;
+
+	if (s->state != SLOT_FAILED)
+		snprintf(out, n, "task %s, pod %d: its containers restarted %d times",
+			 sum->failed_task->name, sum->failed_index, s->container_restarts);
+	else if (s->exit_code >= 0)
+		snprintf(out, n, "task %s, pod %d: exit code %d", sum->failed_task->name,
+			 sum->failed_index, s->exit_code);
+	else
+		snprintf(out, n, "task %s, pod %d: %.80s %.100s", sum->failed_task->name,
+			 sum->failed_index, s->reason ? s->reason : "failed",
+			 s->message ? s->message : "");
+}
+
+static void decide_end(const struct attempt *a, const struct tally *sum,
+		       struct attempt_decision *d)
+{
+	d->act = ATTEMPT_DECIDE;
+	d->outcome.phase = attempt_end_rule(a);
+	if (d->outcome.phase == OUTCOME_COMPLETED) {
+		snprintf(d->outcome.message, sizeof(d->outcome.message), "%d of %d pods succeeded",
+			 sum->succeeded, sum->total);
+		return;
+	}
+	snprintf(d->outcome.reason, sizeof(d->outcome.reason), "%s",
+		 sum->first_failed ? "TaskFailed" : "TooFewSucceeded");
+	if (sum->first_failed)
+		say_failed_pod(sum, d->outcome.message, sizeof(d->outcome.message));
+	else
+		snprintf(d->outcome.message, sizeof(d->outcome.message),
+			 "%d of %d pods succeeded", sum->succeeded, sum->total);
+}
+
+static void decide_failure(const struct attempt *a, const struct tally *sum, int64_t now_ns,
+			   struct attempt_decision *d)
+{
+	if (a->memory.retries >= a->max_retry) {
+		decide_end(a, sum, d);
+		return;
+	}
+	d->act = ATTEMPT_RESTART;
+	d->until_ns = now_ns + attempt_restart_delay_ms(a->memory.retries + 1) * 1000000;
+	snprintf(d->reason, sizeof(d->reason), "Restarting");
+	say_failed_pod(sum, d->message, sizeof(d->message));
+}
+
+static void decide_loss(const struct attempt *a, const struct tally *sum, int64_t now_ns,
+			struct attempt_decision *d)
+{
+	const struct attempt_memory *m = &a->memory;
+	const struct slot *s = &sum->lost_task->slots[sum->lost_index];
+	bool in_window = now_ns - m->first_loss_ns < ATTEMPT_LOSS_WINDOW_MS * INT64_C(1000000);
+
+	snprintf(d->reason, sizeof(d->reason), "PodLost");
+	snprintf(d->message, sizeof(d->message), "task %s, pod %d: %.80s %.100s",
+		 sum->lost_task->name, sum->lost_index, s->reason ? s->reason : "deleted",
+		 s->message ? s->message : "");
+	d->act = in_window && m->losses + 1 >= ATTEMPT_LOSSES ? ATTEMPT_GIVE_UP
+							      : ATTEMPT_CLEAR_LOST;
+}
+
+/* When the pods that are absent may be made: after a restart's delay, after a loss's back-off. */
+static int64_t create_after_ns(const struct attempt_memory *m)
+{
+	int64_t at = m->restart_at_ns, back_off = ATTEMPT_LOSS_BASE_MS;
+
+	if (!m->losses)
+		return at;
+	for (int64_t i = 1; i < m->losses && back_off < ATTEMPT_LOSS_MAX_MS; i++)
+		back_off *= 2;
+	if (back_off > ATTEMPT_LOSS_MAX_MS)
+		back_off = ATTEMPT_LOSS_MAX_MS;
+	back_off = m->last_loss_ns + back_off * 1000000;
+	return at > back_off ? at : back_off;
+}
+
+/* Ending: pods first, then the last word. Done wins over Released when all had ended. */
+static void decide_ending(const struct attempt *a, const struct tally *sum,
+			  struct attempt_decision *d)
+{
+	if (a->memory.outcome.phase != OUTCOME_NONE) {
+		d->act = sum->live || sum->old || sum->lost ? ATTEMPT_CLEAR_LIVE : ATTEMPT_SAY_DONE;
+		return;
+	}
+	if (!a->memory.release && sum->succeeded + sum->failed == sum->total && !sum->live) {
+		decide_end(a, sum, d);
+		return;
+	}
+	if (!a->memory.release) {
+		d->act = ATTEMPT_GIVE_UP;
+		snprintf(d->reason, sizeof(d->reason), "Released");
+		snprintf(d->message, sizeof(d->message), "the federator asked for the end");
+		return;
+	}
+	d->act = sum->live || sum->old || sum->lost ? ATTEMPT_CLEAR_LIVE : ATTEMPT_SAY_RELEASED;
+}
+
+struct attempt_decision attempt_next(const struct attempt *a, int64_t now_ns)
+{
+	struct tally sum = count_slots(a);
+	struct attempt_decision d = {.act = ATTEMPT_WAIT};
+
+	d.running = sum.running + sum.succeeded >= a->min_available && !sum.old;
+	d.restarting = a->memory.retries && (sum.old || now_ns < a->memory.restart_at_ns);
+	if (a->memory.outcome.phase != OUTCOME_NONE || a->memory.release || a->release_asked)
+		decide_ending(a, &sum, &d);
+	else if (sum.old)
+		d.act = ATTEMPT_CLEAR_OLD;
+	else if (sum.failed)
+		decide_failure(a, &sum, now_ns, &d);
+	else if ((a->min_success >= 0 && sum.succeeded >= a->min_success) ||
+		 sum.succeeded == sum.total)
+		decide_end(a, &sum, &d);
+	else if (sum.lost)
+		decide_loss(a, &sum, now_ns, &d);
+	else if (sum.absent && now_ns < create_after_ns(&a->memory))
+		d.until_ns = create_after_ns(&a->memory);
+	else if (sum.absent)
+		d.act = ATTEMPT_CREATE;
+	return d;
+}
