@@ -190,13 +190,15 @@ int64_t quantity_value(struct quantity q)
 
 static void print(char out[QUANTITY_SIZE], bool negative, unsigned __int128 v, const char *suffix)
 {
-	char digits[40], *p = digits + sizeof(digits) - 1;
+	char *p = out + QUANTITY_SIZE - sizeof(suffixes[0].text);
 
-	*p = '\0';
+	memmove(p, suffix, strlen(suffix) + 1);
 	do
 		*--p = (char)('0' + (int)(v % 10));
 	while (v /= 10);
-	snprintf(out, QUANTITY_SIZE, "%s%s%s", negative ? "-" : "", p, suffix);
+	if (negative)
+		*--p = '-';
+	memmove(out, p, strlen(p) + 1);
 }
 
 void quantity_format(struct quantity q, bool binary, char out[QUANTITY_SIZE])
