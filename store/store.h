@@ -21,7 +21,7 @@
 #define STORE_PREFIX     "/federator/"
 #define STORE_SESSIONS   "/federator/-/" /* keys with a lease; shown to nobody */
 #define STORE_MAX_VALUE  (1024 * 1024)
-#define STORE_MAX_WRITES 100 /* entries, of a batch; see etcd's limit of 128 operations */
+#define STORE_MAX_WRITES 100 /* and guards, of one transaction; etcd refuses 129 operations */
 
 static inline int64_t version_of(int64_t revision, int64_t index)
 {
@@ -67,9 +67,11 @@ enum store_outcome {
 
 struct store_result {
 	enum store_outcome outcome;
-	int64_t revision;    /* COMMITTED */
-	int64_t first_index; /* COMMITTED: write i has version_of(revision, first_index + i) */
-	struct error err;    /* FAILED, UNKNOWN; CONFLICT with a text */
+	int64_t revision; /* COMMITTED */
+	/* COMMITTED: the version of each write, in the order given, as every watcher sees it; 0: a
+	 * delete that found nothing. Lives during the callback. */
+	const int64_t *versions;
+	struct error err; /* FAILED, UNKNOWN; CONFLICT with a text */
 };
 
 struct store_item {
@@ -89,8 +91,8 @@ struct store_watcher {
 	 * called without any event). */
 	void (*event)(const struct store_event *event, void *arg);
 	void (*progress)(int64_t version, void *arg);
-	/* The watch is over: EXPIRED (compacted, or the store went back): list again. A cut line is
-	 * resumed inside and is not seen here. */
+	/* The watch is over and gone: EXPIRED (compacted, or the store went back): list again. A cut
+	 * line is resumed inside and is not seen here. */
 	void (*ended)(const struct error *err, void *arg);
 	void *arg;
 };
@@ -107,7 +109,7 @@ struct store_ops {
 		      void *arg);
 	struct store_watch *(*watch)(struct store *s, const char *prefix, int64_t after_version,
 				     const struct store_watcher *watcher);
-	void (*unwatch)(struct store_watch *w);
+	void (*unwatch)(struct store *s, struct store_watch *w);
 	void (*lease_grant)(struct store *s, int64_t ttl_s,
 			    void (*done)(int64_t lease, const struct error *err, void *arg),
 			    void *arg);
@@ -124,13 +126,13 @@ struct store {
 	const struct store_ops *ops;
 };
 
-/* Copies everything it is given. */
+/* Copies everything it is given. Transactions that touch one key happen in the order of the calls. */
 void store_commit(struct store *s, const struct store_txn *txn,
 		  void (*done)(const struct store_result *result, void *arg), void *arg);
 
 /* Keys with the prefix, in byte order, behind `after` (NULL: from the start), at `revision` (0: a
- * linearizable read of the newest). items live during the callback; err is NULL on success. A
- * range of a compacted revision fails with EXPIRED. */
+ * linearizable read of the newest). limit 0: no limit. items live during the callback; err is NULL
+ * on success. EXPIRED: the revision was compacted; BAD_REQUEST: it lies in the future. */
 void store_range(struct store *s, const char *prefix, const char *after, size_t limit,
 		 int64_t revision,
 		 void (*done)(const struct store_item *items, size_t n, bool more, int64_t revision,
@@ -140,8 +142,20 @@ void store_range(struct store *s, const char *prefix, const char *after, size_t 
 /* Events behind after_version (exact to the index inside a revision). */
 struct store_watch *store_watch(struct store *s, const char *prefix, int64_t after_version,
 				const struct store_watcher *watcher);
-void store_unwatch(struct store_watch *w, struct store *s); /* no callback comes after it */
+/* No callback comes after it. Not for a watch that has ended. */
+void store_unwatch(struct store_watch *w, struct store *s);
 
+/* A lease ends ttl_s seconds after it was granted or last kept; its keys go with it. keep: alive is
+ * false when it has ended. revoke of one that has ended is no error. */
+void store_lease_grant(struct store *s, int64_t ttl_s,
+		       void (*done)(int64_t lease, const struct error *err, void *arg), void *arg);
+void store_lease_keep(struct store *s, int64_t lease,
+		      void (*done)(bool alive, const struct error *err, void *arg), void *arg);
+void store_lease_revoke(struct store *s, int64_t lease,
+			void (*done)(const struct error *err, void *arg), void *arg);
+
+/* Forgets what was before `revision`: it can still be read, and watched from behind it. Done twice
+ * is no error; BAD_REQUEST: it lies in the future. */
 void store_compact(struct store *s, int64_t revision,
 		   void (*done)(const struct error *err, void *arg), void *arg);
 void store_destroy(struct store *s); /* calls back nothing any more */
