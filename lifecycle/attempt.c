@@ -114,8 +114,7 @@ static void say_failed_pod(const struct tally *sum, char *out, size_t n)
 			 s->message ? s->message : "");
 }
 
-static void decide_end(const struct attempt *a, const struct tally *sum,
-		       struct attempt_decision *d)
+static void decide_end(const struct attempt *a, const struct tally *sum, struct attempt_decision *d)
 {
 	d->act = ATTEMPT_DECIDE;
 	d->outcome.phase = attempt_end_rule(a);
@@ -129,8 +128,8 @@ static void decide_end(const struct attempt *a, const struct tally *sum,
 	if (sum->first_failed)
 		say_failed_pod(sum, d->outcome.message, sizeof(d->outcome.message));
 	else
-		snprintf(d->outcome.message, sizeof(d->outcome.message),
-			 "%d of %d pods succeeded", sum->succeeded, sum->total);
+		snprintf(d->outcome.message, sizeof(d->outcome.message), "%d of %d pods succeeded",
+			 sum->succeeded, sum->total);
 }
 
 static void decide_failure(const struct attempt *a, const struct tally *sum, int64_t now_ns,
@@ -157,8 +156,8 @@ static void decide_loss(const struct attempt *a, const struct tally *sum, int64_
 	snprintf(d->message, sizeof(d->message), "task %s, pod %d: %.80s %.100s",
 		 sum->lost_task->name, sum->lost_index, s->reason ? s->reason : "deleted",
 		 s->message ? s->message : "");
-	d->act = in_window && m->losses + 1 >= ATTEMPT_LOSSES ? ATTEMPT_GIVE_UP
-							      : ATTEMPT_CLEAR_LOST;
+	d->act =
+		in_window && m->losses + 1 >= ATTEMPT_LOSSES ? ATTEMPT_GIVE_UP : ATTEMPT_CLEAR_LOST;
 }
 
 /* When the pods that are absent may be made: after a restart's delay, after a loss's back-off. */

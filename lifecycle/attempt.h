@@ -11,11 +11,11 @@
 
 #include "base/strbuf.h"
 
-#define ATTEMPT_RESTART_BASE_MS 10000  /* first restart of the gang; doubled each time */
+#define ATTEMPT_RESTART_BASE_MS 10000 /* first restart of the gang; doubled each time */
 #define ATTEMPT_RESTART_MAX_MS  300000
-#define ATTEMPT_LOSS_BASE_MS    1000   /* a pod that the platform lost is made again after */
+#define ATTEMPT_LOSS_BASE_MS    1000 /* a pod that the platform lost is made again after */
 #define ATTEMPT_LOSS_MAX_MS     60000
-#define ATTEMPT_LOSSES          3      /* within the window: the attempt is released */
+#define ATTEMPT_LOSSES          3 /* within the window: the attempt is released */
 #define ATTEMPT_LOSS_WINDOW_MS  600000
 
 enum slot_state {
@@ -24,15 +24,15 @@ enum slot_state {
 	SLOT_RUNNING,
 	SLOT_SUCCEEDED,
 	SLOT_FAILED,
-	SLOT_LOST,   /* failed by the platform (OutOfcpu, node lost): to be removed and made again */
+	SLOT_LOST, /* failed by the platform (OutOfcpu, node lost): to be removed and made again */
 };
 
 /* The pod of (task, index). */
 struct slot {
 	enum slot_state state;
-	bool terminating;      /* has a deletionTimestamp and still stands */
-	int64_t restart;       /* the twin's retries when it was made */
-	int32_t exit_code;     /* -1: none */
+	bool terminating;  /* has a deletionTimestamp and still stands */
+	int64_t restart;   /* the twin's retries when it was made */
+	int32_t exit_code; /* -1: none */
 	int32_t container_restarts;
 	const char *reason, *message; /* of a failure; may be NULL */
 };
@@ -40,8 +40,8 @@ struct slot {
 struct attempt_task {
 	const char *name;
 	int32_t replicas, min_available, max_retry;
-	bool on_failure;       /* restartPolicy OnFailure */
-	struct slot *slots;    /* of replicas */
+	bool on_failure;    /* restartPolicy OnFailure */
+	struct slot *slots; /* of replicas */
 };
 
 enum outcome_phase { OUTCOME_NONE, OUTCOME_COMPLETED, OUTCOME_FAILED };
@@ -55,11 +55,11 @@ struct outcome {
 /* What is durable in the twin's status. */
 struct attempt_memory {
 	int64_t retries;
-	int64_t restart_at_ns;   /* pods of these retries are not made before (wall clock); 0: now */
-	int64_t losses;          /* inside the window that began at first_loss_ns */
+	int64_t restart_at_ns; /* pods of these retries are not made before (wall clock); 0: now */
+	int64_t losses;        /* inside the window that began at first_loss_ns */
 	int64_t first_loss_ns, last_loss_ns;
 	struct outcome outcome;
-	bool release;            /* ending without an outcome; release_reason says why */
+	bool release; /* ending without an outcome; release_reason says why */
 	char release_reason[64], release_message[240];
 };
 
@@ -68,29 +68,29 @@ struct attempt {
 	size_t n_tasks;
 	int32_t min_available, min_success /* -1: none */, max_retry;
 	struct attempt_memory memory;
-	bool release_asked;      /* the Placement says Release */
+	bool release_asked; /* the Placement says Release */
 };
 
 enum attempt_act {
-	ATTEMPT_WAIT,        /* until something changes, or `until_ns` */
-	ATTEMPT_CREATE,      /* make the pods of all slots that are absent */
-	ATTEMPT_RESTART,     /* write the twin: retries + 1, restart_at; then ask again */
-	ATTEMPT_CLEAR_OLD,   /* delete pods of earlier restarts, by uid; then wait */
-	ATTEMPT_CLEAR_LOST,  /* write the loss into the twin, delete the lost pods */
-	ATTEMPT_DECIDE,      /* write `outcome` into the twin; then ask again */
-	ATTEMPT_GIVE_UP,     /* write release, release_reason into the twin; then ask again */
-	ATTEMPT_CLEAR_LIVE,  /* delete the pods that have not ended, by uid; then wait */
-	ATTEMPT_SAY_DONE,    /* last word Done with the twin's outcome */
+	ATTEMPT_WAIT,         /* until something changes, or `until_ns` */
+	ATTEMPT_CREATE,       /* make the pods of all slots that are absent */
+	ATTEMPT_RESTART,      /* write the twin: retries + 1, restart_at; then ask again */
+	ATTEMPT_CLEAR_OLD,    /* delete pods of earlier restarts, by uid; then wait */
+	ATTEMPT_CLEAR_LOST,   /* write the loss into the twin, delete the lost pods */
+	ATTEMPT_DECIDE,       /* write `outcome` into the twin; then ask again */
+	ATTEMPT_GIVE_UP,      /* write release, release_reason into the twin; then ask again */
+	ATTEMPT_CLEAR_LIVE,   /* delete the pods that have not ended, by uid; then wait */
+	ATTEMPT_SAY_DONE,     /* last word Done with the twin's outcome */
 	ATTEMPT_SAY_RELEASED, /* last word Released with the twin's reason */
 };
 
 struct attempt_decision {
 	enum attempt_act act;
-	int64_t until_ns;        /* WAIT: ask again then; 0: only on change. RESTART: restart_at */
-	struct outcome outcome;  /* DECIDE */
+	int64_t until_ns;       /* WAIT: ask again then; 0: only on change. RESTART: restart_at */
+	struct outcome outcome; /* DECIDE */
 	char reason[64], message[240]; /* RESTART, CLEAR_LOST, GIVE_UP */
-	bool running;            /* minAvailable pods run or have succeeded */
-	bool restarting;         /* between a restart and its pods */
+	bool running;                  /* minAvailable pods run or have succeeded */
+	bool restarting;               /* between a restart and its pods */
 };
 
 struct attempt_decision attempt_next(const struct attempt *a, int64_t now_ns);

@@ -105,7 +105,7 @@ static json_t *placement_tasks(const json_t *job, const int32_t *alternatives)
 	json_t *out = json_array(), *task;
 	size_t i;
 
-	json_array_foreach((json_t *)tasks, i, task) {
+	json_array_foreach ((json_t *)tasks, i, task) {
 		int64_t replicas = json_int_at(task, 1, "replicas", NULL);
 		int32_t chosen = alternatives ? alternatives[i] : -1;
 		json_t *t = json_object();
@@ -185,8 +185,8 @@ static const struct {
 	const char *state;
 	enum record_step step;
 } agent_words[] = {
-	{"Claimed", RECORD_CLAIM},   {"Running", RECORD_RUNNING}, {"Refused", RECORD_REFUSED},
-	{"Released", RECORD_RELEASED}, {"Done", RECORD_DONE},     {"Lost", RECORD_LOST},
+	{"Claimed", RECORD_CLAIM},     {"Running", RECORD_RUNNING}, {"Refused", RECORD_REFUSED},
+	{"Released", RECORD_RELEASED}, {"Done", RECORD_DONE},       {"Lost", RECORD_LOST},
 };
 
 static int word_of(const json_t *placement, enum record_step *ret, struct error *err)
@@ -223,7 +223,7 @@ static int check_order(const json_t *before, enum record_step step, struct error
 		return 0;
 	return error_set(err, ERR_CONFLICT, "the placement is %s: it cannot be %s",
 			 claimed ? was : "not claimed",
-			 step == RECORD_CLAIM	  ? "claimed"
+			 step == RECORD_CLAIM     ? "claimed"
 			 : step == RECORD_REFUSED ? "refused"
 						  : "answered");
 }
@@ -241,8 +241,7 @@ int record_answer(const json_t *job, const json_t *before, const json_t *after, 
 		return error_set(err, ERR_CONFLICT, "the job has gone on to another attempt");
 	if (take_step(job, step, &to, err))
 		return -1;
-	if (step == RECORD_CLAIM &&
-	    strcmp(json_str_at(after, "spec", "desired", NULL), "Go"))
+	if (step == RECORD_CLAIM && strcmp(json_str_at(after, "spec", "desired", NULL), "Go"))
 		return error_set(err, ERR_CONFLICT, "the placement is no longer offered");
 	*ret_last = step >= RECORD_REFUSED;
 	if (step == RECORD_CLAIM) {

@@ -31,9 +31,9 @@ bool record_edge(enum dispatch_phase from, enum record_step step, enum dispatch_
 /* What the leader decided, beside the job itself. */
 struct record_offer {
 	const char *cluster, *cluster_uid;
-	const char *why;              /* "least waste on large": kept in the attempt */
-	const json_t *runners_up;     /* array of at most three objects, or NULL */
-	const int32_t *alternatives;  /* of each task: index, or -1 for the task itself */
+	const char *why;             /* "least waste on large": kept in the attempt */
+	const json_t *runners_up;    /* array of at most three objects, or NULL */
+	const int32_t *alternatives; /* of each task: index, or -1 for the task itself */
 	int64_t incarnation;
 	int64_t protocol;
 };

@@ -25,7 +25,7 @@ static const char *const act_names[] = {
 
 static enum slot_state slot_state_of(const char *name)
 {
-	static const char *const names[] = {"absent",	 "pending", "running",
+	static const char *const names[] = {"absent",    "pending", "running",
 					    "succeeded", "failed",  "lost"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -56,7 +56,7 @@ static void read_tasks(struct arena *arena, const json_t *tasks, struct attempt 
 
 	a->n_tasks = json_array_size(tasks);
 	a->tasks = arena_array(arena, struct attempt_task, a->n_tasks);
-	json_array_foreach((json_t *)tasks, t, task) {
+	json_array_foreach ((json_t *)tasks, t, task) {
 		const json_t *pods = json_object_get(task, "pods");
 		struct attempt_task *out = &a->tasks[t];
 
@@ -67,7 +67,7 @@ static void read_tasks(struct arena *arena, const json_t *tasks, struct attempt 
 		out->max_retry = (int32_t)json_int_at(task, 3, "maxRetry", NULL);
 		out->on_failure = json_is_true(json_object_get(task, "onFailure"));
 		out->slots = arena_array(arena, struct slot, json_array_size(pods));
-		json_array_foreach((json_t *)pods, i, pod)
+		json_array_foreach ((json_t *)pods, i, pod)
 			out->slots[i] = read_slot(pod);
 	}
 }
@@ -127,7 +127,7 @@ static void run_case(const json_t *c)
 		   d.act == ATTEMPT_DECIDE ? d.outcome.message : d.message);
 	expect_str(name, "outcome", expect, "outcome",
 		   d.outcome.phase == OUTCOME_COMPLETED ? "Completed"
-		   : d.outcome.phase == OUTCOME_FAILED	? "Failed"
+		   : d.outcome.phase == OUTCOME_FAILED  ? "Failed"
 							: "");
 	expect_str(name, "outcome reason", expect, "outcomeReason", d.outcome.reason);
 	expect_bool(name, expect, "running", d.running);
@@ -150,7 +150,7 @@ Test(attempt, does_what_the_cases_say)
 		     err.text);
 	cr_assert_eq(yaml_parse_all(text, n, &docs, &err), 0, "%s", err.text);
 	cr_assert_gt(json_array_size(json_array_get(docs, 0)), 20);
-	json_array_foreach(json_array_get(docs, 0), i, c)
+	json_array_foreach (json_array_get(docs, 0), i, c)
 		run_case(c);
 }
 

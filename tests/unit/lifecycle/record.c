@@ -36,8 +36,8 @@ static json_t *offer_job(json_t *job, const char *cluster, int32_t alternative)
 	json_t *status, *placement;
 	struct error err;
 
-	cr_assert_eq(record_make_offer(job, "abc", &offer, NOW, &status, &placement, &err), 0,
-		     "%s", err.text);
+	cr_assert_eq(record_make_offer(job, "abc", &offer, NOW, &status, &placement, &err), 0, "%s",
+		     err.text);
 	take_status(job, status);
 	return placement;
 }
@@ -81,7 +81,7 @@ static bool condition_is_true(const json_t *job, const char *type)
 	json_t *c;
 	size_t i;
 
-	json_array_foreach((json_t *)list, i, c)
+	json_array_foreach ((json_t *)list, i, c)
 		if (!strcmp(json_str_at(c, "type", NULL), type))
 			return !strcmp(json_str_at(c, "status", NULL), "True");
 	return false;
@@ -118,8 +118,7 @@ Test(record, chosen_alternative_is_in_the_placement)
 {
 	auto_json *job = new_job();
 	auto_json *placement = offer_job(job, "gpu", 0);
-	const json_t *task =
-		json_array_get(json_at(placement, "spec", "size", "tasks", NULL), 0);
+	const json_t *task = json_array_get(json_at(placement, "spec", "size", "tasks", NULL), 0);
 
 	cr_expect_eq(json_int_at(task, -1, "alternative", NULL), 0);
 	cr_expect_eq(json_int_at(task, -1, "replicas", NULL), 4);
@@ -262,9 +261,9 @@ Test(record, pending_is_written_on_change_and_keeps_since)
 
 Test(record, ended_is_the_end)
 {
-	static const enum record_step steps[] = {
-		RECORD_OFFER,	RECORD_CLAIM,	 RECORD_RUNNING, RECORD_TAKE_BACK, RECORD_ABORT,
-		RECORD_REFUSED, RECORD_RELEASED, RECORD_DONE,	 RECORD_LOST};
+	static const enum record_step steps[] = {RECORD_OFFER,     RECORD_CLAIM, RECORD_RUNNING,
+						 RECORD_TAKE_BACK, RECORD_ABORT, RECORD_REFUSED,
+						 RECORD_RELEASED,  RECORD_DONE,  RECORD_LOST};
 	enum dispatch_phase to;
 
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
