@@ -3,8 +3,8 @@
 #define BASE_BANNED_H
 
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #pragma GCC poison gets strtok sprintf vsprintf strcpy strcat strncpy strncat atoi atol atoll

@@ -33,7 +33,7 @@ int duration_parse(const char *text, int64_t *ret_ns);
 /* The short form people read, by kubectl's steps: "41m", "3h20m", "2d4h"; under 1 s "0s". */
 void duration_format(char out[TIME_SIZE], int64_t ns);
 
-void percent_encode(struct strbuf *out, const char *s);          /* keeps RFC 3986 unreserved */
+void percent_encode(struct strbuf *out, const char *s); /* keeps RFC 3986 unreserved */
 /* Appends to out; -1 on a malformed escape or a NUL, out unchanged. */
 int percent_decode(struct strbuf *out, const char *s, size_t n, bool plus_is_space);
 

@@ -14,12 +14,12 @@
 enum flag_type { FLAG_STRING, FLAG_INT, FLAG_BOOL, FLAG_DURATION /* int64 ms */ };
 
 struct flag {
-	const char *name;   /* "listen-port" */
+	const char *name; /* "listen-port" */
 	enum flag_type type;
 	const char *metavar; /* "PORT" */
 	const char *initial; /* default as text, or NULL */
 	const char *help;
-	void *value;        /* char ** (strdup'ed), int64_t *, bool *, int64_t * */
+	void *value; /* char ** (strdup'ed), int64_t *, bool *, int64_t * */
 };
 
 struct flag_set {

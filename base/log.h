@@ -7,7 +7,7 @@
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
-void log_set_level(enum log_level level); /* INFO when not called */
+void log_set_level(enum log_level level);                         /* INFO when not called */
 int log_level_parse(const char *name, enum log_level *ret_level); /* "debug"; -1 when unknown */
 void log_at(enum log_level level, const char *area, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

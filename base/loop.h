@@ -57,7 +57,7 @@ struct loop *loop_create(void); /* the process ignores SIGPIPE from here on */
 void loop_destroy(struct loop *loop);
 struct env *loop_env(struct loop *loop);
 uv_loop_t *loop_uv(struct loop *loop);
-void loop_run(struct loop *loop);  /* until loop_stop() or nothing is left to wait for */
+void loop_run(struct loop *loop); /* until loop_stop() or nothing is left to wait for */
 void loop_stop(struct loop *loop);
 
 /* Calls fn once from the loop, soon, never from inside this call. */

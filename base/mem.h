@@ -15,9 +15,9 @@ char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 
-#define xnew0(type)     ((type *)xcalloc(1, sizeof(type)))
-#define ARRAY_LEN(a)    (sizeof(a) / sizeof((a)[0]))
-#define container_of(p, type, member) ((type *)(void *)((char *)(p) - offsetof(type, member)))
+#define xnew0(type)                   ((type *)xcalloc(1, sizeof(type)))
+#define ARRAY_LEN(a)                  (sizeof(a) / sizeof((a)[0]))
+#define container_of(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
 
 /* Makes room for one more element; n is the count in use, cap the capacity. */
 #define GROW(array, n, cap)                                                                        \
@@ -53,12 +53,12 @@ struct arena {
 };
 
 void *arena_alloc(struct arena *a, size_t size) __attribute__((returns_nonnull));
-char *arena_strdup(struct arena *a, const char *s);           /* NULL stays NULL */
+char *arena_strdup(struct arena *a, const char *s); /* NULL stays NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void arena_finish(struct arena *a);                           /* frees all, leaves it empty */
+void arena_finish(struct arena *a); /* frees all, leaves it empty */
 
-#define arena_new(a, type)       ((type *)arena_alloc((a), sizeof(type)))
-#define arena_array(a, type, n)  ((type *)arena_alloc((a), sizeof(type) * (n)))
+#define arena_new(a, type)      ((type *)arena_alloc((a), sizeof(type)))
+#define arena_array(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (n)))
 
 #endif

@@ -31,29 +31,37 @@ bool sv_eq(struct sv v, const char *s);
 /* Appends the text of a string that a scan gave raw, and so checked. */
 void sv_unescape(struct sv raw, struct strbuf *out);
 
-enum scan_type { SCAN_NONE, SCAN_NULL, SCAN_BOOL, SCAN_NUMBER, SCAN_STRING, SCAN_ARRAY, SCAN_OBJECT };
+enum scan_type {
+	SCAN_NONE,
+	SCAN_NULL,
+	SCAN_BOOL,
+	SCAN_NUMBER,
+	SCAN_STRING,
+	SCAN_ARRAY,
+	SCAN_OBJECT
+};
 
 struct scan {
 	const char *at, *end;
 	unsigned depth;
 	bool failed;
 	const char *why; /* what was wrong at `at`; a constant */
-	bool first; /* nothing of the present container was read yet */
+	bool first;      /* nothing of the present container was read yet */
 };
 
 void scan_init(struct scan *s, const char *bytes, size_t n);
-enum scan_type scan_peek(struct scan *s);    /* type of the next value */
+enum scan_type scan_peek(struct scan *s); /* type of the next value */
 bool scan_object_begin(struct scan *s);
 bool scan_key(struct scan *s, struct sv *ret_key); /* false: the object ended (or failed) */
 bool scan_array_begin(struct scan *s);
-bool scan_element(struct scan *s);           /* true: a value follows; false: the array ended */
-bool scan_raw(struct scan *s, struct sv *ret_value); /* the bytes of the next value, checked */
+bool scan_element(struct scan *s); /* true: a value follows; false: the array ended */
+bool scan_raw(struct scan *s, struct sv *ret_value);  /* the bytes of the next value, checked */
 bool scan_string(struct scan *s, struct sv *ret_raw); /* between the quotes, escapes as they are */
 bool scan_string_copy(struct scan *s, struct strbuf *out); /* unescaped, appended */
-bool scan_int64(struct scan *s, int64_t *ret);       /* a number, or a number in a string */
+bool scan_int64(struct scan *s, int64_t *ret);             /* a number, or a number in a string */
 bool scan_bool(struct scan *s, bool *ret);
 bool scan_skip(struct scan *s);
-bool scan_end(struct scan *s);               /* only white space is left */
+bool scan_end(struct scan *s); /* only white space is left */
 
 /* Finds a member by path in an object: scan_find(bytes, &v, "metadata", "name", NULL). The first of
  * duplicate keys; what comes behind it is not checked. */

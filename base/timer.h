@@ -26,9 +26,10 @@ struct timer_heap {
 	uint64_t orders;
 };
 
-void timer_heap_add(struct timer_heap *h, struct timer *t, int64_t due_ns); /* moves it when there */
-void timer_heap_remove(struct timer_heap *h, struct timer *t);              /* fine when not there */
-struct timer *timer_heap_first(const struct timer_heap *h);                 /* NULL: empty */
+void timer_heap_add(struct timer_heap *h, struct timer *t,
+		    int64_t due_ns);                           /* moves it when there */
+void timer_heap_remove(struct timer_heap *h, struct timer *t); /* fine when not there */
+struct timer *timer_heap_first(const struct timer_heap *h);    /* NULL: empty */
 /* Calls those due by now_ns, in order, but none that was started meanwhile. */
 void timer_heap_fire(struct timer_heap *h, int64_t now_ns);
 void timer_heap_finish(struct timer_heap *h); /* asserts that it is empty */
