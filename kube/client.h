@@ -22,6 +22,8 @@ struct kube_transport_ops {
 	struct http_call *(*start)(void *transport, const struct http_call_spec *spec);
 	void (*cancel)(void *transport, struct http_call *call);
 	void (*fresh)(void *transport); /* next call on a new connection */
+	void (*set_token)(void *transport, const char *token);
+	void (*set_cert)(void *transport, const char *cert_pem, const char *key_pem);
 	void (*destroy)(void *transport);
 };
 
@@ -50,20 +52,20 @@ struct kube_answer {
 	int status;
 	const char *body; /* NUL-terminated JSON; lives during the callback */
 	size_t size;
-	struct error err; /* when !ok: from the Status, or the transport */
+	struct error err;            /* when !ok: from the Status, or the transport */
 	const json_t *error_details; /* Status.details when !ok and there are any, or NULL */
-	int64_t retry_after_s; /* -1: none */
+	int64_t retry_after_s;       /* -1: none */
 };
 
 typedef void (*kube_done)(const struct kube_answer *answer, void *arg);
 
 struct kube_request {
-	const char *method;  /* "POST" */
-	const char *path;    /* with query; copied */
-	const char *body;    /* JSON; copied; NULL: none */
-	size_t body_size;    /* 0 with a body: strlen */
+	const char *method;       /* "POST" */
+	const char *path;         /* with query; copied */
+	const char *body;         /* JSON; copied; NULL: none */
+	size_t body_size;         /* 0 with a body: strlen */
 	const char *content_type; /* NULL: application/json */
-	int64_t timeout_ms;  /* 0: 30 s */
+	int64_t timeout_ms;       /* 0: 30 s */
 	kube_done done;
 	void *arg;
 };

@@ -1,7 +1,8 @@
 /*
  * Informer: list, then watch, for ever; tells its owner of every object added, changed, deleted.
- * WatchList where the server has it, else LIST (limit=500) + WATCH. 410 lists anew (differences
- * are told as events), cut lines resume, silence and bad answers back off. Never stops by itself.
+ * LIST in pages of 500 + WATCH (half the time and memory of a WatchList, facts/member-cluster.md
+ * D). 410 lists anew (differences are told as events), cut lines resume, silence and bad answers
+ * back off. Never stops by itself. Must not be destroyed from inside its own callbacks.
  */
 #ifndef KUBE_INFORMER_H
 #define KUBE_INFORMER_H
@@ -13,13 +14,13 @@
 struct informer;
 
 struct informer_config {
-	const char *path;      /* "/api/v1/pods": copied */
-	const char *selector;  /* "labelSelector=..." or "fieldSelector=...", encoded; NULL: none */
-	int64_t min_version;   /* lists name it with NotOlderThan; 0: none */
-	bool absent_is_empty;  /* a 404 on the list means that the kind is not served: empty */
+	const char *path;     /* "/api/v1/pods": copied */
+	const char *selector; /* "labelSelector=..." or "fieldSelector=...", encoded; NULL: none */
+	int64_t min_version;  /* lists name it with NotOlderThan; 0: none */
+	bool absent_is_empty; /* a 404 on the list means that the kind is not served: empty */
 	/* doc: bytes as the server sent them (with resourceVersion in them; version holds it). The
-	 * key of a doc here is "ns/name" or "name". prev: what was known, NULL when new; on deletion
-	 * doc is NULL. */
+	 * key of a doc here is "ns/name" or "name". prev: what was known, NULL when new; on
+	 * deletion doc is NULL. */
 	void (*changed)(struct doc *doc, struct doc *prev, void *arg);
 	void (*synced)(void *arg); /* once: everything of the first list was told; may be NULL */
 	/* First failure after success, and recovery; for conditions and the log. May be NULL. */
