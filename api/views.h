@@ -22,14 +22,14 @@ struct label {
 struct meta {
 	const char *ns, *name, *uid; /* ns "" when cluster-wide */
 	int64_t version, generation;
-	int64_t created_ns;          /* wall clock */
-	int64_t deleted_ns;          /* deletionTimestamp; 0: not being deleted */
+	int64_t created_ns; /* wall clock */
+	int64_t deleted_ns; /* deletionTimestamp; 0: not being deleted */
 	struct label *labels, *annotations;
 	size_t n_labels, n_annotations;
 	const char *const *finalizers; /* NULL-terminated */
-	const char *owner_uid;       /* of the controlling owner, or NULL */
+	const char *owner_uid;         /* of the controlling owner, or NULL */
 };
-const char *meta_label(const struct meta *m, const char *key);      /* NULL when absent */
+const char *meta_label(const struct meta *m, const char *key); /* NULL when absent */
 const char *meta_annotation(const struct meta *m, const char *key);
 bool meta_has_finalizer(const struct meta *m, const char *name);
 
@@ -38,14 +38,14 @@ struct job_alternative {
 	struct resource_list resources; /* replaces requests of these names in the task's pods */
 	struct label *node_selector;    /* added to the template's */
 	size_t n_node_selector;
-	int64_t speed_milli;            /* 1000 */
-	int32_t replicas;               /* -1: as the task's */
+	int64_t speed_milli; /* 1000 */
+	int32_t replicas;    /* -1: as the task's */
 };
 
 struct job_task {
 	const char *name;
 	int32_t replicas, min_available, max_retry;
-	const json_t *template_; /* the PodTemplateSpec; lives as long as the view */
+	const json_t *template_;      /* the PodTemplateSpec; lives as long as the view */
 	struct resource_list request; /* of one pod */
 };
 
@@ -67,7 +67,7 @@ const char *dispatch_phase_name(enum dispatch_phase p); /* "Queued"; NONE: "" */
 
 struct dispatch {
 	enum dispatch_phase phase;
-	int64_t n;        /* generations used so far; never reset */
+	int64_t n; /* generations used so far; never reset */
 	int32_t retries;
 	const char *cluster, *cluster_uid; /* of the one part; NULL when Queued */
 	int64_t generation;
@@ -89,7 +89,7 @@ struct job {
 	struct job_dataset *datasets;
 	size_t n_datasets;
 	struct dispatch dispatch;
-	const char *phase;       /* status.state.phase, "" when none */
+	const char *phase; /* status.state.phase, "" when none */
 	int64_t phase_since_ns;
 };
 int job_view(const struct doc *d, struct job **ret, struct error *err);
@@ -99,7 +99,8 @@ void job_destroy(struct job *j);
 struct queue {
 	struct arena arena;
 	struct meta meta;
-	bool open;
+	bool open;         /* spec.closed is not set */
+	const char *state; /* status.state as its writer saw it, "" when none */
 	int32_t weight;
 	struct resource_list capability; /* empty: no ceiling */
 	bool has_capability;
@@ -116,16 +117,18 @@ struct shape {
 	int64_t count;
 };
 
+#define CLUSTER_CORDON_TAINT "federator.dev/cordoned"
+
 struct cluster {
 	struct arena arena;
 	json_t *tree;
 	struct meta meta;
-	bool accepted, cordoned; /* cordoned: spec.taints has federator.dev/cordoned:NoSchedule */
+	bool accepted, cordoned; /* cordoned: has the taint CLUSTER_CORDON_TAINT:NoSchedule */
 	bool ready;
 	int64_t heartbeat_ns;
 	struct shape *capacity; /* of empty nodes */
 	size_t n_capacity;
-	bool reported;          /* capacity has been reported at least once */
+	bool reported; /* capacity has been reported at least once */
 };
 int cluster_view(const struct doc *d, struct cluster **ret, struct error *err);
 void cluster_destroy(struct cluster *c);
@@ -147,6 +150,12 @@ enum placement_state {
 };
 const char *placement_state_name(enum placement_state s); /* "Claimed"; NONE: "" */
 
+struct placement_task {
+	const char *name;
+	int32_t alternative; /* index into the job's alternatives; -1: the task itself */
+	int32_t replicas;
+};
+
 struct placement {
 	struct arena arena;
 	json_t *tree;
@@ -155,11 +164,7 @@ struct placement {
 	int64_t part, generation, incarnation;
 	enum desired desired;
 	int64_t grace_s, retries, protocol;
-	/* chosen alternative of each task: index into the job's alternatives, -1 the task itself */
-	struct {
-		const char *task;
-		int32_t alternative, replicas;
-	} *tasks;
+	struct placement_task *tasks; /* spec.size.tasks */
 	size_t n_tasks;
 	enum placement_state state;
 	const char *reason, *message;
@@ -201,11 +206,11 @@ struct pod {
 	struct meta meta;
 	const char *node, *nominated_node; /* NULL: none */
 	enum pod_phase phase;
-	const char *reason, *message;      /* of status; NULL when absent */
-	struct resource_list request;      /* by the rule for running pods; empty when terminal */
-	int32_t exit_code;                 /* of the first container that has one; -1: none */
-	int32_t restarts;                  /* over all containers */
-	bool disrupted;                    /* condition DisruptionTarget is true */
+	const char *reason, *message; /* of status; NULL when absent */
+	struct resource_list request; /* by the rule for running pods; empty when terminal */
+	int32_t exit_code;            /* of the first container that has one; -1: none */
+	int32_t restarts;             /* over all containers */
+	bool disrupted;               /* condition DisruptionTarget is true */
 	int32_t *host_ports;
 	size_t n_host_ports;
 };
