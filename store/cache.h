@@ -2,7 +2,8 @@
  * The watch cache: all documents of a store in memory, and a window of past events. Readers list,
  * get and watch here; only writes and consistency checks go to the store.
  *
- * Docs are joined (a kind with split_status is one doc), events are per doc, in version order.
+ * Docs are joined (a kind with split_status is one doc), events are per doc, in version order; what
+ * one transaction does to a doc is one event, and all that it does becomes visible at once.
  */
 #ifndef STORE_CACHE_H
 #define STORE_CACHE_H
@@ -31,6 +32,7 @@ struct cache_event {
 /* joins ends with a NULL main. Starts to load at once; ready is called when all is there. */
 struct cache *cache_create(struct store *s, struct loop *loop, const struct cache_join *joins,
 			   void (*ready)(void *arg), void *arg);
+/* Before the store, and not from inside one of the cache's callbacks; calls back nothing more. */
 void cache_destroy(struct cache *c);
 bool cache_is_ready(const struct cache *c);
 
@@ -50,6 +52,9 @@ void cache_wait(struct cache *c, int64_t version, int64_t timeout_ms,
  * UNAVAILABLE: the caller answers 503 or reads the store itself). */
 void cache_fresh(struct cache *c, void (*done)(const struct error *err, void *arg), void *arg);
 
+/* Calls of cache_wait() and cache_fresh() with this arg are not answered any more. */
+void cache_forget(struct cache *c, const void *arg);
+
 struct cache_watch;
 /* Events of docs with the prefix behind after_version: first those of the window (from the loop,
  * never from inside this call), then live. NULL with EXPIRED when the window does not reach back
@@ -58,6 +63,7 @@ struct cache_watch *cache_watch(struct cache *c, const char *prefix, int64_t aft
 				void (*event)(const struct cache_event *e, void *arg),
 				void (*ended)(const struct error *err, void *arg), void *arg,
 				struct error *err);
+/* No callback comes after it. Not for a watch that has ended. */
 void cache_unwatch(struct cache_watch *w);
 
 /* For tests: stop applying events until called with false; reads see the old view. */

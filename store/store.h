@@ -47,7 +47,7 @@ struct store_write {
 	const char *key;
 	const void *value; /* NULL: delete */
 	size_t size;
-	int64_t lease;     /* 0: none; only for keys under STORE_SESSIONS */
+	int64_t lease; /* 0: none; only for keys under STORE_SESSIONS */
 };
 
 /* All guards hold and all writes happen, or nothing does. A key at most once among the writes. */
@@ -91,8 +91,8 @@ struct store_watcher {
 	 * called without any event). */
 	void (*event)(const struct store_event *event, void *arg);
 	void (*progress)(int64_t version, void *arg);
-	/* The watch is over and gone: EXPIRED (compacted, or the store went back): list again. A cut
-	 * line is resumed inside and is not seen here. */
+	/* The watch is over and gone: EXPIRED (compacted, or the store went back): list again. A
+	 * cut line is resumed inside and is not seen here. */
 	void (*ended)(const struct error *err, void *arg);
 	void *arg;
 };
@@ -119,6 +119,7 @@ struct store_ops {
 			     void (*done)(const struct error *err, void *arg), void *arg);
 	void (*compact)(struct store *s, int64_t revision,
 			void (*done)(const struct error *err, void *arg), void *arg);
+	void (*forget)(struct store *s, const void *arg);
 	void (*destroy)(struct store *s);
 };
 
@@ -126,7 +127,8 @@ struct store {
 	const struct store_ops *ops;
 };
 
-/* Copies everything it is given. Transactions that touch one key happen in the order of the calls. */
+/* Copies everything it is given. Transactions that touch one key happen in the order of the calls.
+ */
 void store_commit(struct store *s, const struct store_txn *txn,
 		  void (*done)(const struct store_result *result, void *arg), void *arg);
 
@@ -158,7 +160,11 @@ void store_lease_revoke(struct store *s, int64_t lease,
  * is no error; BAD_REQUEST: it lies in the future. */
 void store_compact(struct store *s, int64_t revision,
 		   void (*done)(const struct error *err, void *arg), void *arg);
-void store_destroy(struct store *s); /* calls back nothing any more */
+/* Calls made with this arg are not answered any more; what they write may still be written. Watches
+ * are not meant. */
+void store_forget(struct store *s, const void *arg);
+/* Calls back nothing any more; not from inside one of the store's callbacks. */
+void store_destroy(struct store *s);
 
 struct store *store_memory_create(struct loop *loop);
 /* endpoints: comma-separated URLs. TLS files may be NULL. */

@@ -1,0 +1,180 @@
+/* Readers that wait: for a version, or for what the store holds now. */
+#include "base/mem.h"
+#include "store/cache_internal.h"
+
+#define FRESH_MS 2000
+/* Nothing is ever stored there. */
+#define ABSENT_KEY STORE_SESSIONS "absent"
+
+struct cache_waiter {
+	struct list_node link;
+	struct later_item item;
+	struct cache *cache;
+	struct timer *timer;
+	int64_t version;
+	enum error_code late; /* what it means when the time is over */
+	bool failed;
+	struct error err;
+	void (*done)(const struct error *err, void *arg);
+};
+
+static void waiter_destroy(struct cache_waiter *w)
+{
+	list_remove(&w->link);
+	timer_destroy(w->timer);
+	free(w);
+}
+
+static void waiter_drop(struct later_item *item)
+{
+	waiter_destroy(container_of(item, struct cache_waiter, item));
+}
+
+static void waiter_run(struct later_item *item)
+{
+	struct cache_waiter *w = container_of(item, struct cache_waiter, item);
+
+	w->done(w->failed ? &w->err : NULL, item->arg);
+	waiter_destroy(w);
+}
+
+static void waiter_finish(struct cache_waiter *w, const struct error *err)
+{
+	list_remove(&w->link);
+	timer_stop(w->timer);
+	w->failed = err != NULL;
+	if (err)
+		w->err = *err;
+	later_add(w->cache->later, &w->item);
+}
+
+static void on_waiter_timer(void *arg)
+{
+	struct cache_waiter *w = arg;
+	struct error err;
+
+	error_set(&err, w->late, "the view is at version %lld and did not reach what was asked for",
+		  (long long)w->cache->version);
+	waiter_finish(w, &err);
+}
+
+static struct cache_waiter *waiter_create(struct cache *c, int64_t timeout_ms, enum error_code late,
+					  void (*done)(const struct error *err, void *arg),
+					  void *arg)
+{
+	struct cache_waiter *w = xnew0(struct cache_waiter);
+
+	w->cache = c;
+	w->late = late;
+	w->done = done;
+	w->item = (struct later_item){.run = waiter_run, .drop = waiter_drop, .arg = arg};
+	w->timer = timer_create_in(loop_env(c->loop), on_waiter_timer, w);
+	timer_start(w->timer, timeout_ms);
+	return w;
+}
+
+static void waiter_wait(struct cache_waiter *w, int64_t version)
+{
+	w->version = version;
+	list_remove(&w->link);
+	if (w->cache->is_ready && version <= w->cache->version)
+		waiter_finish(w, NULL);
+	else
+		list_push_back(&w->cache->waiters, &w->link);
+}
+
+void cache_wait(struct cache *c, int64_t version, int64_t timeout_ms,
+		void (*done)(const struct error *err, void *arg), void *arg)
+{
+	waiter_wait(waiter_create(c, timeout_ms, ERR_TIMEOUT, done, arg), version);
+}
+
+void cache_waiters_wake(struct cache *c)
+{
+	struct cache_waiter *w, *next;
+
+	list_for_each_safe (w, next, &c->waiters, link) {
+		if (w->version <= c->version)
+			waiter_finish(w, NULL);
+	}
+}
+
+static void fresh_read(struct cache *c);
+
+static void fresh_settle(struct cache *c, int64_t revision, const struct error *err)
+{
+	struct cache_waiter *w, *next;
+
+	list_for_each_safe (w, next, &c->fresh_read, link) {
+		if (err)
+			waiter_finish(w, err);
+		else
+			waiter_wait(w, version_of(revision, VERSION_LAST_INDEX));
+	}
+}
+
+static void on_fresh_read(const struct store_item *items, size_t n, bool more, int64_t revision,
+			  const struct error *err, void *arg)
+{
+	struct cache *c = arg;
+	struct error unavailable;
+
+	c->reading = false;
+	if (err) {
+		error_set(&unavailable, ERR_UNAVAILABLE, "%s", err->text);
+		err = &unavailable;
+	}
+	fresh_settle(c, revision, err);
+	fresh_read(c);
+}
+
+/* One read serves all who asked before it began. */
+static void fresh_read(struct cache *c)
+{
+	struct list_node *node;
+
+	if (c->reading || list_empty(&c->fresh_asked))
+		return;
+	while ((node = list_first(&c->fresh_asked))) {
+		list_remove(node);
+		list_push_back(&c->fresh_read, node);
+	}
+	c->reading = true;
+	store_range(c->store, ABSENT_KEY, NULL, 1, 0, on_fresh_read, c);
+}
+
+void cache_fresh(struct cache *c, void (*done)(const struct error *err, void *arg), void *arg)
+{
+	struct cache_waiter *w = waiter_create(c, FRESH_MS, ERR_UNAVAILABLE, done, arg);
+
+	list_push_back(&c->fresh_asked, &w->link);
+	fresh_read(c);
+}
+
+static void waiters_clear(struct list *l, const void *arg)
+{
+	struct cache_waiter *w, *next;
+
+	list_for_each_safe (w, next, l, link) {
+		if (!arg || w->item.arg == arg)
+			waiter_destroy(w);
+	}
+}
+
+static void waiters_forget(struct cache *c, const void *arg)
+{
+	waiters_clear(&c->waiters, arg);
+	waiters_clear(&c->fresh_asked, arg);
+	waiters_clear(&c->fresh_read, arg);
+}
+
+void cache_forget(struct cache *c, const void *arg)
+{
+	waiters_forget(c, arg);
+	later_forget(c->later, arg);
+}
+
+void cache_waiters_finish(struct cache *c)
+{
+	waiters_forget(c, NULL);
+}
