@@ -1,0 +1,123 @@
+/* What a schema does to an object: fields that it does not have go, defaults come. */
+#include "api/path.h"
+#include "api/schema_node.h"
+#include "base/json.h"
+
+struct pruner {
+	void (*dropped)(const char *path, void *arg);
+	void *arg;
+};
+
+static void prune_value(const struct pruner *p, const struct schema_node *n, json_t *value,
+			const struct path *at);
+
+static void report_dropped(const struct pruner *p, const struct path *at)
+{
+	auto_strbuf text = {0};
+
+	if (!p->dropped)
+		return;
+	path_write(at, &text);
+	p->dropped(strbuf_str(&text), p->arg);
+}
+
+static void prune_object(const struct pruner *p, const struct schema_node *n, json_t *object,
+			 const struct path *at)
+{
+	const char *key;
+	json_t *value;
+	void *tmp;
+
+	json_object_foreach_safe(object, tmp, key, value)
+	{
+		const struct schema_node *field = node_property(n, key);
+
+		if (field) {
+			prune_value(p, field, value, PATH_FIELD(at, key));
+		} else if (n->additional) {
+			prune_value(p, n->additional, value, PATH_KEY(at, key));
+		} else if (!n->preserve) {
+			report_dropped(p, PATH_FIELD(at, key));
+			json_object_del(object, key);
+		}
+	}
+}
+
+static void prune_value(const struct pruner *p, const struct schema_node *n, json_t *value,
+			const struct path *at)
+{
+	size_t i;
+	json_t *element;
+
+	if (json_is_object(value) && (n->type == NODE_OBJECT || n->type == NODE_ANY))
+		prune_object(p, n, value, at);
+	else if (json_is_array(value) && n->items)
+		json_array_foreach (value, i, element)
+			prune_value(p, n->items, element, PATH_INDEX(at, i));
+}
+
+void schema_prune(const struct schema *s, json_t *object,
+		  void (*dropped)(const char *path, void *arg), void *arg)
+{
+	const struct pruner p = {.dropped = dropped, .arg = arg};
+
+	prune_value(&p, s->root, object, NULL);
+}
+
+static void default_value(const struct schema_node *n, json_t *value);
+
+/* A null where the schema wants a value is as good as absent. */
+static void drop_nulls(const struct schema_node *n, json_t *object)
+{
+	const char *key;
+	json_t *value;
+	void *tmp;
+
+	json_object_foreach_safe(object, tmp, key, value)
+	{
+		const struct schema_node *field = node_property(n, key);
+
+		if (!field)
+			field = n->additional;
+		if (json_is_null(value) && field && !field->nullable && field->type != NODE_ANY)
+			json_object_del(object, key);
+	}
+}
+
+static void default_object(const struct schema_node *n, json_t *object)
+{
+	const char *key;
+	json_t *value;
+
+	drop_nulls(n, object);
+	for (size_t i = 0; i < n->n_properties; i++) {
+		const struct schema_property *p = &n->properties[i];
+		json_t *present = json_object_get(object, p->name);
+
+		if (!present && p->node->default_) {
+			present = json_deep_copy(p->node->default_);
+			json_object_set_new(object, p->name, present);
+		}
+		default_value(p->node, present);
+	}
+	if (n->additional)
+		json_object_foreach (object, key, value)
+			default_value(n->additional, value);
+}
+
+static void default_value(const struct schema_node *n, json_t *value)
+{
+	size_t i;
+	json_t *element;
+
+	if (json_is_object(value))
+		default_object(n, value);
+	else if (json_is_array(value) && n->items)
+		json_array_foreach (value, i, element)
+			default_value(n->items, element);
+}
+
+void schema_default(const struct schema *s, json_t *object)
+{
+	default_value(s->root, object);
+}

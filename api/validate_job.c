@@ -1,0 +1,103 @@
+/*
+ * What must hold of a Job beyond its schema. Whether its queue exists and is open, and whether it
+ * could fit anywhere, is for those to say who see the other objects.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/kinds.h"
+#include "api/names.h"
+#include "base/json.h"
+
+#define POD_NAME_MAX 63
+
+static int64_t task_replicas(const json_t *task)
+{
+	return json_int_at(task, 1, "replicas", NULL);
+}
+
+/* The most pods that the task may ever have, its alternatives included. */
+static int64_t most_replicas(const json_t *spec, const json_t *task)
+{
+	const json_t *list = json_at(spec, "placement", "alternatives", NULL);
+	const char *name = json_str_at(task, "name", NULL);
+	int64_t most = task_replicas(task);
+	size_t i;
+	json_t *alternative;
+
+	json_array_foreach (list, i, alternative) {
+		const char *of = json_str_at(alternative, "task", NULL);
+		int64_t n = json_int_at(alternative, 0, "replicas", NULL);
+
+		if (of && name && !strcmp(of, name) && n > most)
+			most = n;
+	}
+	return most;
+}
+
+static void check_pod_name(const json_t *job, const json_t *task, const struct path *at,
+			   struct causes *c)
+{
+	const json_t *spec = json_object_get(job, "spec");
+	const char *name = json_str_at(job, "metadata", "name", NULL);
+	const char *task_name = json_str_at(task, "name", NULL);
+	int64_t last = most_replicas(spec, task) - 1;
+	auto_strbuf pod = {0};
+
+	if (!name || !task_name)
+		return;
+	strbuf_addf(&pod, "%s-%s-%" PRId64, name, task_name, last > 0 ? last : 0);
+	if (pod.size > POD_NAME_MAX)
+		causes_add_at(
+			c, CAUSE_INVALID, PATH_FIELD(at, "name"), json_object_get(task, "name"),
+			"the pod's name \"%s\" would have %zu characters, at most %d are allowed",
+			pod.bytes, pod.size, POD_NAME_MAX);
+}
+
+static bool name_seen(const json_t *tasks, size_t before, const json_t *name)
+{
+	for (size_t i = 0; i < before; i++)
+		if (json_equal(json_object_get(json_array_get(tasks, i), "name"), name))
+			return true;
+	return false;
+}
+
+static void check_task(const json_t *job, const json_t *tasks, size_t i, const struct path *at,
+		       struct causes *c)
+{
+	const json_t *task = json_array_get(tasks, i);
+	const json_t *name = json_object_get(task, "name");
+	int64_t replicas = task_replicas(task);
+
+	if (name && name_seen(tasks, i, name))
+		causes_add_at(c, CAUSE_DUPLICATE, PATH_FIELD(at, "name"), name, "%s", "");
+	if (json_int_at(task, 0, "minAvailable", NULL) > replicas)
+		causes_add_at(c, CAUSE_INVALID, PATH_FIELD(at, "minAvailable"),
+			      json_object_get(task, "minAvailable"),
+			      "is more than the task's %" PRId64 " replicas", replicas);
+	check_pod_name(job, task, at, c);
+}
+
+static void check_tasks(const json_t *job, const json_t *spec, const struct path *at,
+			struct causes *c)
+{
+	const json_t *tasks = json_object_get(spec, "tasks");
+	int64_t pods = 0;
+
+	for (size_t i = 0; i < json_array_size(tasks) && c->n < CAUSES_ENOUGH; i++) {
+		check_task(job, tasks, i, PATH_INDEX(PATH_FIELD(at, "tasks"), i), c);
+		pods += task_replicas(json_array_get(tasks, i));
+	}
+	if (json_int_at(spec, 0, "minAvailable", NULL) > pods)
+		causes_add_at(c, CAUSE_INVALID, PATH_FIELD(at, "minAvailable"),
+			      json_object_get(spec, "minAvailable"),
+			      "is more than the %" PRId64 " pods of all tasks", pods);
+}
+
+void job_validate(const json_t *job, const json_t *old, struct causes *causes)
+{
+	const json_t *spec = json_object_get(job, "spec");
+
+	check_tasks(job, spec, PATH_FIELD(NULL, "spec"), causes);
+}
