@@ -1,0 +1,32 @@
+"""The audit log of a kube-apiserver: who asked for what, and what came of it."""
+import json
+import os
+
+
+class AuditLog:
+    def __init__(self, path):
+        self.path = path
+
+    def mark(self):
+        """A place to read from later."""
+        return os.path.getsize(self.path) if os.path.exists(self.path) else 0
+
+    def events(self, since=0, user=None, verb=None, resource=None, subresource="", name=None,
+               stage="ResponseComplete"):
+        """Events after a mark, oldest first; None matches anything, also as a subresource."""
+        with open(self.path) as log:
+            log.seek(since)
+            found = [json.loads(line) for line in log if line.endswith("\n")]
+
+        def fits(event):
+            target = event.get("objectRef", {})
+            wanted = [(stage, event["stage"]), (user, event["user"]["username"]),
+                      (verb, event["verb"]), (resource, target.get("resource")),
+                      (subresource, target.get("subresource", "")), (name, target.get("name"))]
+            return all(want is None or want == have for want, have in wanted)
+        return [event for event in found if fits(event)]
+
+    def forbidden(self, since=0, user=None):
+        """What RBAC refused: a rule that is missing."""
+        return [e for e in self.events(since, user=user, subresource=None)
+                if e.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"]
