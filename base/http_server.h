@@ -15,11 +15,11 @@
 #include "base/strbuf.h"
 
 /* Limits, each with its reason. */
-#define HTTP_MAX_HEAD       (64 * 1024)       /* request line and headers together: 431 above */
-#define HTTP_MAX_CONNS      4000              /* 17 KiB each: some 70 MB */
-#define HTTP_MAX_QUEUED_OUT (1024 * 1024)     /* a watcher that reads slower is dropped */
+#define HTTP_MAX_HEAD       (64 * 1024)   /* request line and headers together: 431 above */
+#define HTTP_MAX_CONNS      4000          /* 17 KiB each: some 70 MB */
+#define HTTP_MAX_QUEUED_OUT (1024 * 1024) /* a watcher that reads slower is dropped */
 #define HTTP_HANDSHAKE_MS   10000
-#define HTTP_HEAD_MS        10000             /* from the first byte of a request to its last header */
+#define HTTP_HEAD_MS        10000 /* from the first byte of a request to its last header */
 #define HTTP_IDLE_MS        300000
 
 struct http_server;
@@ -46,15 +46,18 @@ void http_server_destroy(struct http_server *s, int64_t drain_ms, void (*done)(v
 			 void *arg);
 
 /* --- the request; everything lives as long as the exchange --- */
-const char *exchange_method(const struct exchange *x);          /* "GET" */
-const char *exchange_path(const struct exchange *x);            /* decoded, without query */
-const char *exchange_target(const struct exchange *x);          /* as sent, with query */
-const char *exchange_query(const struct exchange *x, const char *name);  /* decoded; NULL: absent */
-const char *exchange_header(const struct exchange *x, const char *name); /* any case; NULL: absent */
-const char *exchange_peer_user(const struct exchange *x);       /* CN of a verified client cert, or NULL */
-const char *const *exchange_peer_groups(const struct exchange *x); /* its O's, NULL-terminated */
-struct arena *exchange_arena(struct exchange *x);               /* for the handler's own use */
-uint64_t exchange_id(const struct exchange *x);                 /* for the log */
+const char *exchange_method(const struct exchange *x); /* "GET" */
+const char *exchange_path(const struct exchange *x);   /* decoded, without query; valid UTF-8 */
+const char *exchange_target(const struct exchange *x); /* as sent, with query */
+/* Decoded; NULL: absent. */
+const char *exchange_query(const struct exchange *x, const char *name);
+/* In any case; lines of one name are joined by ", "; NULL: absent. */
+const char *exchange_header(const struct exchange *x, const char *name);
+/* CN of a verified client certificate, or NULL; and its O's, NULL-terminated, never NULL. */
+const char *exchange_peer_user(const struct exchange *x);
+const char *const *exchange_peer_groups(const struct exchange *x);
+struct arena *exchange_arena(struct exchange *x); /* for the handler's own use */
+uint64_t exchange_id(const struct exchange *x);   /* for the log */
 
 /* Reads the whole body, then calls done once; bytes are NUL-terminated, live as long as the
  * exchange. Above limit the exchange answers 413 itself and done is not called; on a lost
@@ -62,14 +65,15 @@ uint64_t exchange_id(const struct exchange *x);                 /* for the log *
 void exchange_read_all(struct exchange *x, size_t limit,
 		       void (*done)(struct exchange *x, const char *bytes, size_t n, void *arg),
 		       void *arg);
-/* Reads the body in pieces as they come; n = 0 is its end. */
+/* Reads the body in pieces as they come; n = 0 is its end. No end: on_close(lost) comes instead. */
 void exchange_read_stream(struct exchange *x,
 			  void (*data)(struct exchange *x, const char *bytes, size_t n, void *arg),
 			  void *arg);
 void exchange_read_pause(struct exchange *x, bool paused); /* back-pressure towards the sender */
 
 /* --- the response --- */
-/* Before begin/respond. Warning headers may be added more than once. */
+/* Before begin/respond. Warning headers may be added more than once. Control characters in the
+ * value become spaces. */
 void exchange_add_header(struct exchange *x, const char *name, const char *value);
 /* The whole response at once; gzip when the client takes it and it pays. */
 void exchange_respond(struct exchange *x, int status, const char *content_type, const void *bytes,
@@ -80,11 +84,11 @@ void exchange_begin(struct exchange *x, int status, const char *content_type);
 bool exchange_write(struct exchange *x, const void *bytes, size_t n);
 size_t exchange_queued(const struct exchange *x);
 void exchange_end(struct exchange *x);
-void exchange_abort(struct exchange *x); /* cuts the connection */
+void exchange_abort(struct exchange *x); /* cuts the connection; on_close(lost) follows soon */
 bool exchange_begun(const struct exchange *x);
 
-/* Called once when the exchange is over: answered in full (lost = false) or the client went away
- * (lost = true). After it returns, x is gone. Between exchange_end and then, x must not be used. */
+/* Called once when the exchange is over: answered in full, all bytes given to the kernel (lost =
+ * false), or the client went away (lost = true), never from inside a call of the handler's. After it returns, x is gone. Between exchange_end and then, x must not be used. */
 void exchange_on_close(struct exchange *x, void (*fn)(struct exchange *x, bool lost, void *arg),
 		       void *arg);
 /* Called whenever queued output falls to zero. */
