@@ -30,7 +30,7 @@ static const json_t *find_named(const json_t *list, const char *name, const char
 	json_t *item;
 	size_t i;
 
-	json_array_foreach ((json_t *)list, i, item) {
+	json_array_foreach (list, i, item) {
 		const char *n = json_str_at(item, "name", NULL);
 
 		if (n && name && !strcmp(n, name))

@@ -91,9 +91,9 @@ enum outcome_phase attempt_end_rule(const struct attempt *a)
 		task_minimum += a->tasks[t].min_available;
 		all_tasks = all_tasks && n >= a->tasks[t].min_available;
 	}
+	if (a->min_success >= 0)
+		return succeeded >= a->min_success ? OUTCOME_COMPLETED : OUTCOME_FAILED;
 	if (a->min_available >= task_minimum && !all_tasks)
-		return OUTCOME_FAILED;
-	if (a->min_success >= 0 && succeeded < a->min_success)
 		return OUTCOME_FAILED;
 	return succeeded >= a->min_available ? OUTCOME_COMPLETED : OUTCOME_FAILED;
 }

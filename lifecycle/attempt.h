@@ -98,9 +98,9 @@ struct attempt_decision attempt_next(const struct attempt *a, int64_t now_ns);
 /* Delay before restart number `retries` (1 first): 10 s x 2^(retries - 1), at most 5 min. */
 int64_t attempt_restart_delay_ms(int64_t retries);
 
-/* The end rule for pods that ended or were ended (Volcano's, facts on its running state): each
- * task needs its minAvailable when the job's minAvailable asks for all, then minSuccess when
- * given, then the job's minAvailable. */
+/* The end rule for pods that ended or were ended: minSuccess decides when it is given; else each
+ * task needs its minAvailable when the job's minAvailable asks for all of them; else the job needs
+ * its minAvailable (Volcano's rule for a running job whose pods have all ended). */
 enum outcome_phase attempt_end_rule(const struct attempt *a);
 
 #endif

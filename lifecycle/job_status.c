@@ -65,7 +65,7 @@ static void set_counts(json_t *status, const json_t *counts)
 	int64_t sum[ARRAY_LEN(count_keys)] = {0};
 	const char *task;
 
-	json_object_foreach ((json_t *)counts, task, of_task) {
+	json_object_foreach ((json_t *)(uintptr_t)counts, task, of_task) {
 		for (size_t i = 0; i < ARRAY_LEN(count_keys); i++)
 			sum[i] += json_int_at(of_task, 0, count_keys[i][0], NULL);
 		json_object_set_new(per_task, task, json_pack("{sO}", "phase", of_task));

@@ -105,7 +105,7 @@ static json_t *placement_tasks(const json_t *job, const int32_t *alternatives)
 	json_t *out = json_array(), *task;
 	size_t i;
 
-	json_array_foreach ((json_t *)tasks, i, task) {
+	json_array_foreach (tasks, i, task) {
 		int64_t replicas = json_int_at(task, 1, "replicas", NULL);
 		int32_t chosen = alternatives ? alternatives[i] : -1;
 		json_t *t = json_object();
@@ -231,8 +231,8 @@ static int check_order(const json_t *before, enum record_step step, struct error
 int record_answer(const json_t *job, const json_t *before, const json_t *after, int64_t now_ns,
 		  json_t **ret_status, bool *ret_last, struct error *err)
 {
+	enum record_step step = RECORD_CLAIM;
 	enum dispatch_phase to;
-	enum record_step step;
 	json_t *status;
 
 	if (word_of(after, &step, err) || check_order(before, step, err))

@@ -31,7 +31,8 @@ static enum slot_state slot_state_of(const char *name)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (!strcmp(names[i], name))
 			return (enum slot_state)i;
-	cr_fatal("unknown pod state %s", name);
+	cr_assert_fail("unknown pod state %s", name);
+	return SLOT_ABSENT;
 }
 
 static struct slot read_slot(const json_t *pod)
@@ -56,7 +57,7 @@ static void read_tasks(struct arena *arena, const json_t *tasks, struct attempt 
 
 	a->n_tasks = json_array_size(tasks);
 	a->tasks = arena_array(arena, struct attempt_task, a->n_tasks);
-	json_array_foreach ((json_t *)tasks, t, task) {
+	json_array_foreach (tasks, t, task) {
 		const json_t *pods = json_object_get(task, "pods");
 		struct attempt_task *out = &a->tasks[t];
 
@@ -67,7 +68,7 @@ static void read_tasks(struct arena *arena, const json_t *tasks, struct attempt 
 		out->max_retry = (int32_t)json_int_at(task, 3, "maxRetry", NULL);
 		out->on_failure = json_is_true(json_object_get(task, "onFailure"));
 		out->slots = arena_array(arena, struct slot, json_array_size(pods));
-		json_array_foreach ((json_t *)pods, i, pod)
+		json_array_foreach (pods, i, pod)
 			out->slots[i] = read_slot(pod);
 	}
 }

@@ -81,7 +81,7 @@ static bool condition_is_true(const json_t *job, const char *type)
 	json_t *c;
 	size_t i;
 
-	json_array_foreach ((json_t *)list, i, c)
+	json_array_foreach (list, i, c)
 		if (!strcmp(json_str_at(c, "type", NULL), type))
 			return !strcmp(json_str_at(c, "status", NULL), "True");
 	return false;
