@@ -71,7 +71,7 @@ void doc_write(struct strbuf *out, const struct doc *d)
 
 json_t *doc_tree(const struct doc *d)
 {
-	json_t *j = json_loadb(d->bytes, d->size, 0, NULL);
+	json_t *j = json_parse_foreign(d->bytes, d->size, NULL);
 	char version[24];
 
 	assert(j);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 
 #define NANO         ((unsigned __int128)1000000000)
@@ -144,27 +145,15 @@ int quantity_parse(const char *text, struct quantity *ret, struct error *err)
 	return 0;
 }
 
-/* A number lost its text when it was read; the shortest digits that give it back are the text that
- * people wrote. */
-static void print_real(double v, char out[32])
-{
-	snprintf(out, 32, "%.15g", v);
-	if (strtod(out, NULL) != v)
-		snprintf(out, 32, "%.17g", v);
-}
-
 int quantity_parse_json(const json_t *value, struct quantity *ret, struct error *err)
 {
-	char text[32];
+	auto_xfree char *text = NULL;
 
 	if (json_is_string(value))
 		return quantity_parse(json_string_value(value), ret, err);
-	if (json_is_integer(value))
-		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	else if (json_is_real(value))
-		print_real(json_real_value(value), text);
-	else
+	if (!json_is_number(value))
 		return error_set(err, ERR_INVALID, "a quantity is a string or a number");
+	text = json_print(value);
 	return quantity_parse(text, ret, err);
 }
 

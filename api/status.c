@@ -46,20 +46,19 @@ static void add_value(struct strbuf *out, const char *value)
 void causes_add(struct causes *c, enum cause_type type, const char *field, const char *value,
 		const char *detail, ...)
 {
-	auto_strbuf message = {0};
+	auto_strbuf message = {0}, said = {0};
 	va_list ap;
 
 	if (c->n == CAUSES_MAX)
 		return;
+	va_start(ap, detail);
+	strbuf_vaddf(&said, detail, ap);
+	va_end(ap);
 	strbuf_adds(&message, cause_types[type].text);
 	if (value)
 		add_value(&message, value);
-	if (detail && *detail) {
-		strbuf_adds(&message, ": ");
-		va_start(ap, detail);
-		strbuf_vaddf(&message, detail, ap);
-		va_end(ap);
-	}
+	if (said.size)
+		strbuf_addf(&message, ": %s", said.bytes);
 	GROW(c->items, c->n, c->cap);
 	c->items[c->n++] = (struct cause){
 		.type = type, .field = xstrdup(field), .message = strbuf_take(&message)};
@@ -193,7 +192,7 @@ static void read_plain(int http_status, const char *body, size_t n, struct error
 
 void status_read(int http_status, const char *body, size_t n, struct error *err)
 {
-	auto_json *j = json_loadb(body, n, 0, NULL);
+	auto_json *j = json_parse_foreign(body, n, NULL);
 	const char *kind = json_str_at(j, "kind", NULL);
 	const char *message = json_str_at(j, "message", NULL);
 	const char *reason = json_str_at(j, "reason", NULL);
