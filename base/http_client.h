@@ -16,12 +16,12 @@ struct http_client;
 struct http_call;
 
 struct http_client_config {
-	const char *base_url;        /* "https://127.0.0.1:7443"; a path in it is kept as prefix */
-	const char *ca_pem;          /* NULL: the system's */
+	const char *base_url; /* "https://127.0.0.1:7443"; a path in it is kept as prefix */
+	const char *ca_pem;   /* NULL: the system's */
 	const char *cert_pem, *key_pem;
 	const char *bearer_token;
-	bool insecure;               /* only for reading a CA by its hash when joining */
-	int max_connections;         /* for short calls; 0: 16 */
+	bool insecure;       /* only for reading a CA by its hash when joining */
+	int max_connections; /* for short calls; 0: 16 */
 };
 
 struct http_client *http_client_create(struct loop *loop, const struct http_client_config *config);
@@ -32,32 +32,34 @@ void http_client_set_cert(struct http_client *c, const char *cert_pem, const cha
 void http_client_fresh_connection(struct http_client *c);
 
 struct http_answer {
-	int status;             /* 0: no answer, then err says why */
-	const char *body;       /* NUL-terminated; empty for streams */
+	int status;       /* 0: no answer, then err says why */
+	const char *body; /* NUL-terminated; empty for streams */
 	size_t size;
-	const char *content_type;  /* or NULL */
-	int64_t retry_after_s;  /* -1: absent */
-	const char *location;   /* or NULL */
-	/* Set when status is 0: UNREACHABLE when no byte of the request left this machine, CANCELLED,
-	 * TIMEOUT or UNKNOWN_OUTCOME otherwise. */
+	const char *content_type; /* or NULL */
+	int64_t retry_after_s;    /* -1: absent */
+	const char *location;     /* or NULL */
+	/* Set when status is 0: UNREACHABLE when no byte of the request left this machine; else
+	 * TIMEOUT, TOO_LARGE (over 64 MiB) or UNKNOWN_OUTCOME: it may have been carried out. A GET
+	 * or HEAD is sent again when a connection that was used before dies, nothing else is. */
 	struct error err;
 };
 
 struct http_call_spec {
-	const char *method;      /* "GET" */
-	const char *path;        /* with query, already encoded; copied */
-	const void *body;        /* copied; NULL: none */
+	const char *method; /* "GET" */
+	const char *path;   /* with query, already encoded; copied */
+	const void *body;   /* copied; NULL: none */
 	size_t body_size;
 	const char *content_type;
 	const char *accept;
 	const char *const *headers; /* more "Name: value" lines, NULL-terminated; or NULL */
-	int64_t timeout_ms;      /* 0: 30 s; streams: silence that ends it (0: never) */
-	bool stream;             /* answer is given in pieces to on_data; uses the stream pool */
-	bool upload;             /* chunked request body, fed by http_call_send */
-	void (*on_head)(struct http_call *call, int status, void *arg);      /* streams; may be NULL */
+	int64_t timeout_ms;         /* 0: 30 s; streams, uploads: silence that ends it (0: never) */
+	bool stream;                /* answer is given in pieces to on_data; uses the stream pool */
+	bool upload;                /* chunked request body, fed by http_call_send; own connection */
+	void (*on_head)(struct http_call *call, int status, void *arg); /* streams; may be NULL */
 	/* Pieces of a 2xx answer of a stream, in order; of other answers the body is collected. */
 	void (*on_data)(struct http_call *call, const char *bytes, size_t n, void *arg);
-	/* Exactly once, unless cancelled; the call is gone after it. */
+	/* Exactly once, unless cancelled; the call is gone after it. A stream that was cut has
+	 * status 0 in spite of its on_head. */
 	void (*on_done)(const struct http_answer *answer, void *arg);
 	/* Upload: called when sent bytes have left and more may be given. May be NULL. */
 	void (*on_drain)(struct http_call *call, void *arg);

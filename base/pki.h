@@ -22,7 +22,7 @@ struct pki_subject {
 	const char *const *groups; /* O, NULL-terminated; may be NULL */
 	const char *const *hosts;  /* SAN: names and IP addresses, NULL-terminated; may be NULL */
 	int64_t not_before_s, not_after_s; /* seconds since 1970 */
-	bool server, client;       /* extended key usages */
+	bool server, client;               /* extended key usages */
 };
 
 int pki_make_ca(const char *name, int64_t not_before_s, int64_t not_after_s,
