@@ -33,7 +33,8 @@ class Process:
 
     def _add_sanitizer_options(self):
         report = os.path.join(self.run.logs, self.name + ".sanitizer")
-        self.env.setdefault("ASAN_OPTIONS", f"log_path={report}:detect_leaks=1")
+        self.env.setdefault("ASAN_OPTIONS",
+                            f"log_path={report}:detect_leaks=1:allocator_may_return_null=1")
         self.env.setdefault("UBSAN_OPTIONS",
                             f"log_path={report}:print_stacktrace=1:halt_on_error=1")
 
