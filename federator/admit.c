@@ -1,0 +1,184 @@
+/*
+ * What the hub asks of objects beyond their schemas: a queue that is there and open, a cluster that
+ * could hold the job, a token that joins only its own cluster. Also puts the Job's finalizer on.
+ */
+#include <string.h>
+
+#include "base/encode.h"
+#include "base/json.h"
+#include "base/pki.h"
+#include "federator/hub.h"
+#include "federator/placer.h"
+
+/* --- jobs --- */
+
+/* The record lives until every Placement is gone: users cannot drop this finalizer. */
+static void keep_finalizer(json_t *job)
+{
+	json_t *meta = json_object_need(job, "metadata");
+	json_t *list = json_object_get(meta, "finalizers"), *f;
+	size_t i;
+
+	if (!list) {
+		list = json_array();
+		json_object_set_new(meta, "finalizers", list);
+	}
+	json_array_foreach (list, i, f)
+		if (!strcmp(json_string_value(f), JOB_FINALIZER))
+			return;
+	json_array_append_new(list, json_string(JOB_FINALIZER));
+}
+
+static int check_queue(struct server_write *w, const struct hub *hub, struct error *err)
+{
+	const char *name = json_str_at(w->object, "spec", "queue", NULL);
+	struct doc *doc = hub_get(hub, hub_kind("queues"), NULL, name);
+	auto_free(queue_destroy) struct queue *q = NULL;
+	auto_xfree char *quoted = NULL;
+
+	if (doc && queue_view(doc, &q, err))
+		return -1;
+	if (q && q->open)
+		return 0;
+	quoted = xasprintf("\"%s\"", name);
+	if (q)
+		causes_add(&w->causes, CAUSE_FORBIDDEN, "spec.queue", NULL, "queue %s is closed",
+			   quoted);
+	else
+		causes_add(&w->causes, CAUSE_NOT_FOUND, "spec.queue", quoted,
+			   "no queue has this name");
+	return 0;
+}
+
+static int check_room(struct server_write *w, const struct hub *hub, struct error *err)
+{
+	auto_xfree char *warning = NULL;
+
+	if (w->causes.n)
+		return 0;
+	if (placer_admit(hub->placer, w->object, &w->causes, &warning, err))
+		return -1;
+	if (warning)
+		server_write_warn(w, "%s", warning);
+	return 0;
+}
+
+static bool spec_changes(const struct server_write *w)
+{
+	return !w->old ||
+	       !json_equal(json_at(w->old, "spec", NULL), json_at(w->object, "spec", NULL));
+}
+
+static int admit_job(struct server_write *w, const struct hub *hub, struct error *err)
+{
+	if (w->op == SERVER_DELETE || !w->request)
+		return 0;
+	keep_finalizer(w->object);
+	if (!spec_changes(w))
+		return 0;
+	if (check_queue(w, hub, err))
+		return -1;
+	return check_room(w, hub, err);
+}
+
+/* --- queues --- */
+
+struct queue_user {
+	const char *queue;
+	const char *job_key; /* of a live job in it; NULL: none found */
+};
+
+static bool uses_queue(struct doc *doc, void *arg)
+{
+	struct queue_user *search = arg;
+	auto_free(job_destroy) struct job *job = NULL;
+	struct error err;
+
+	if (job_view(doc, &job, &err) || strcmp(job->queue, search->queue) ||
+	    job->dispatch.phase == DISPATCH_ENDED)
+		return true;
+	search->job_key = doc->key;
+	return false;
+}
+
+/* A queue with live work stays: its accounting would be lost. */
+static int delete_queue(struct server_write *w, const struct hub *hub, struct error *err)
+{
+	struct queue_user search = {.queue = w->name};
+	auto_strbuf prefix = {0};
+
+	if (!strcmp(w->name, "default"))
+		return error_set(err, ERR_FORBIDDEN, "the queue \"default\" cannot be deleted");
+	kind_key(hub_kind("jobs"), NULL, NULL, &prefix);
+	cache_each(hub->cache, prefix.bytes, NULL, uses_queue, &search);
+	if (!search.job_key)
+		return 0;
+	return error_set(err, ERR_FORBIDDEN, "queue \"%s\" has live work (job %s): close it first",
+			 w->name, search.job_key + prefix.size);
+}
+
+/* --- joining --- */
+
+static int admit_cluster(struct server_write *w, struct error *err)
+{
+	const char *joining = hub_joining_cluster(w->user);
+	const char *name = json_str_at(w->object, "metadata", "name", NULL);
+
+	if (!joining || w->op != SERVER_CREATE)
+		return 0;
+	if (strcmp(joining, name))
+		return error_set(err, ERR_FORBIDDEN, "this token joins cluster \"%s\", not \"%s\"",
+				 joining, name);
+	if (json_is_true(json_at(w->object, "spec", "accepted", NULL)))
+		return error_set(err, ERR_FORBIDDEN,
+				 "spec.accepted is for an administrator to set: fedctl cluster "
+				 "accept %s",
+				 name);
+	return 0;
+}
+
+/* A joining member asks for one certificate, in the name of its own cluster. */
+static int admit_csr(struct server_write *w, struct error *err)
+{
+	const char *joining = hub_joining_cluster(w->user);
+	const char *request = json_str_at(w->object, "spec", "request", NULL);
+	struct pki_identity id = {0};
+	auto_strbuf pem = {0};
+	int rc = 0;
+
+	if (w->op != SERVER_CREATE || !request)
+		return 0;
+	if (base64_decode(&pem, request, strlen(request)) || pki_read_csr(pem.bytes, &id, err)) {
+		causes_add(&w->causes, CAUSE_INVALID, "spec.request", NULL,
+			   "must be a certificate request in PEM, in base64");
+		return 0;
+	}
+	json_set_str(json_object_need(w->object, "spec"), "username", w->user->name);
+	if (joining && (strcmp(joining, json_str_at(w->object, "metadata", "name", NULL)) ||
+			strncmp(id.user, "system:cluster:", 15) || strcmp(id.user + 15, joining) ||
+			id.groups[0]))
+		rc = error_set(err, ERR_FORBIDDEN,
+			       "this token may ask for system:cluster:%s only, in a request named "
+			       "%s",
+			       joining, joining);
+	pki_identity_finish(&id);
+	return rc;
+}
+
+int hub_admit(struct server_write *w, struct error *err, void *arg)
+{
+	const struct hub *hub = arg;
+	const char *plural = w->kind->plural;
+
+	if (*w->subresource)
+		return 0;
+	if (!strcmp(plural, "jobs"))
+		return admit_job(w, hub, err);
+	if (!strcmp(plural, "queues") && w->op == SERVER_DELETE)
+		return delete_queue(w, hub, err);
+	if (!strcmp(plural, "clusters"))
+		return admit_cluster(w, err);
+	if (!strcmp(plural, "certificatesigningrequests"))
+		return admit_csr(w, err);
+	return 0;
+}

@@ -1,0 +1,142 @@
+/*
+ * What goes into the transaction of a write beside the object itself: an agent's term, the job's
+ * record when an agent speaks about a Placement, the leader's key, and the record of a Job that
+ * leaves at once.
+ */
+#include <string.h>
+
+#include "base/encode.h"
+#include "base/json.h"
+#include "federator/hub.h"
+#include "lifecycle/record.h"
+
+static void put_status(struct server_write *w, const char *key, const json_t *status)
+{
+	auto_strbuf text = {0};
+
+	json_write(&text, status);
+	server_write_put(w, key, text.bytes, text.size);
+}
+
+/* An agent tells by this cause that it must leave, not read again. */
+static void say_superseded(struct server_write *w, const struct error *err)
+{
+	causes_add(&w->causes, CAUSE_FORBIDDEN, "Federator-Term", NULL, "%s", err->text);
+	w->causes.items[w->causes.n - 1].reason_override = "TermSuperseded";
+}
+
+static int guard_term(struct server_write *w, const struct hub *hub, const char *cluster,
+		      struct error *err)
+{
+	auto_xfree char *key = NULL;
+	struct store_guard guard;
+
+	if (hub_term_guard(hub, cluster, server_write_header(w, "Federator-Term"), &guard, &key,
+			   err)) {
+		if (err->code == ERR_CONFLICT)
+			say_superseded(w, err);
+		return -1;
+	}
+	server_write_guard(w, guard.key, guard.target, guard.revision);
+	return 0;
+}
+
+/* The Job that the Placement is of; NULL when that uid is gone. */
+static struct doc *job_of(const struct hub *hub, const json_t *placement)
+{
+	const json_t *ref = json_at(placement, "spec", "job", NULL);
+	struct doc *doc = hub_get(hub, hub_kind("jobs"), json_str_at(ref, "namespace", NULL),
+				  json_str_at(ref, "name", NULL));
+	auto_json *job = doc ? doc_tree(doc) : NULL;
+	const char *uid = json_str_at(job, "metadata", "uid", NULL);
+
+	return uid && !strcmp(uid, json_str_at(ref, "uid", NULL)) ? doc : NULL;
+}
+
+static int answer_placement(struct server_write *w, const struct hub *hub, struct error *err)
+{
+	struct doc *doc = job_of(hub, w->old);
+	auto_json *job = doc ? doc_tree(doc) : NULL, *status = NULL;
+	auto_strbuf key = {0};
+	bool last;
+
+	if (!w->names_version)
+		return error_set(err, ERR_INVALID,
+				 "metadata.resourceVersion: Required value: an agent's word must "
+				 "name the version that it is about");
+	if (!job)
+		return error_set(err, ERR_CONFLICT, "the job of this placement is gone");
+	if (record_answer(job, w->old, w->object, env_wall_ns(hub->env), &status, &last, err))
+		return -1;
+	w->remove = last;
+	if (!status)
+		return 0;
+	kind_status_key(hub_kind("jobs"), json_str_at(job, "metadata", "namespace", NULL),
+			json_str_at(job, "metadata", "name", NULL), &key);
+	server_write_guard(w, key.bytes, STORE_MOD, doc->status_revision);
+	put_status(w, key.bytes, status);
+	return 0;
+}
+
+/* No Placement can be there: the Job and its record go in one transaction. */
+static bool is_free(const json_t *job)
+{
+	const char *phase = json_str_at(job, "status", "dispatch", "phase", NULL);
+
+	return !phase || !strcmp(phase, dispatch_phase_name(DISPATCH_QUEUED)) ||
+	       !strcmp(phase, dispatch_phase_name(DISPATCH_ENDED));
+}
+
+static bool only_our_finalizer(const json_t *job)
+{
+	const json_t *list = json_at(job, "metadata", "finalizers", NULL);
+	const char *first = json_string_value(json_array_get(list, 0));
+
+	return json_array_size(list) == 0 ||
+	       (json_array_size(list) == 1 && first && !strcmp(first, JOB_FINALIZER));
+}
+
+static void delete_job(struct server_write *w)
+{
+	auto_strbuf key = {0};
+
+	if (!is_free(w->old) || !only_our_finalizer(w->object))
+		return;
+	kind_status_key(w->kind, w->ns, w->name, &key);
+	server_write_guard(w, key.bytes, STORE_MOD, w->stored->status_revision);
+	if (w->stored->status_revision)
+		server_write_put(w, key.bytes, NULL, 0);
+	w->remove = true;
+}
+
+/* A user's change of a spec is only good while the record says so: compare it. */
+static void guard_record(struct server_write *w)
+{
+	auto_strbuf key = {0};
+
+	if (json_equal(json_at(w->old, "spec", NULL), json_at(w->object, "spec", NULL)))
+		return;
+	kind_status_key(w->kind, w->ns, w->name, &key);
+	server_write_guard(w, key.bytes, STORE_MOD, w->stored->status_revision);
+}
+
+int hub_extend(struct server_write *w, struct error *err, void *arg)
+{
+	struct hub *hub = arg;
+	const char *agent = hub_agent_cluster(w->user);
+	struct store_guard leadership;
+
+	if (agent && guard_term(w, hub, agent, err))
+		return -1;
+	if (!w->request && hub_leads(hub, &leadership))
+		server_write_guard(w, leadership.key, leadership.target, leadership.revision);
+	if (!strcmp(w->kind->plural, "placements") && agent)
+		return answer_placement(w, hub, err);
+	if (strcmp(w->kind->plural, "jobs"))
+		return 0;
+	if (w->op == SERVER_DELETE)
+		delete_job(w);
+	else if (w->op == SERVER_UPDATE)
+		guard_record(w);
+	return 0;
+}

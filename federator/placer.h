@@ -1,0 +1,34 @@
+/*
+ * The level-1 driver: feeds the scheduling core with what the cache and the agents say, carries its
+ * decisions out as transactions, and keeps the reasons of those that wait. Decides only while this
+ * replica leads; docs/design/0003-hub.md.
+ */
+#ifndef FEDERATOR_PLACER_H
+#define FEDERATOR_PLACER_H
+
+#include <jansson.h>
+
+#include "federator/hub.h"
+
+struct placer *placer_create(struct hub *hub);
+void placer_destroy(struct placer *p);
+
+/* The cache is ready and this replica leads, or it does no longer. */
+void placer_lead(struct placer *p);
+void placer_follow(struct placer *p);
+
+/* A report of an agent: {"seq", "base", "shapes", "capacity"}. base 0: everything; else only the
+ * groups that changed since that report. CONFLICT when that is not the one held: send all. */
+int placer_report(struct placer *p, const char *cluster, const json_t *report, struct error *err);
+
+/* For the submission of a job: INVALID with a cause NeverFits when every accepted cluster has
+ * reported and none could hold it even when empty. *ret_warning (the caller's) is set when those
+ * that have reported could not, and others have not reported yet. */
+int placer_admit(struct placer *p, const json_t *job, struct causes *causes, char **ret_warning,
+		 struct error *err);
+
+/* Why the job waits, or where it went and why: JSON with a "text" member; the caller's. NULL when
+ * the core does not know it. */
+json_t *placer_explain(struct placer *p, const json_t *job);
+
+#endif
