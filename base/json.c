@@ -250,7 +250,7 @@ static void write_string(struct strbuf *out, const char *s, size_t n)
 	strbuf_addc(out, '"');
 }
 
-/* The shortest text that reads back as the same number, and as a real. */
+/* 15 digits always survive, 17 always suffice. */
 static void write_real(struct strbuf *out, double value)
 {
 	char text[32];

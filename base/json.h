@@ -31,7 +31,8 @@ json_t *json_parse(const char *bytes, size_t n, char **ret_duplicate, struct err
  * json_parse refuses because it would hide the rest of a name from checks. */
 json_t *json_parse_foreign(const char *bytes, size_t n, struct error *err);
 
-/* Compact, keys in insertion order, reals by the shortest text that reads back as the same. */
+/* Compact, keys in insertion order, reals by the fewest of 15 to 17 digits that read back as the
+ * same number. */
 void json_write(struct strbuf *out, const json_t *j);
 char *json_print(const json_t *j); /* caller frees */
 

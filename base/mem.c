@@ -34,7 +34,11 @@ void *xcalloc(size_t n, size_t size)
 
 void *xrealloc(void *p, size_t n, size_t size)
 {
-	return check(reallocarray(p, n ? n : 1, size ? size : 1));
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		check(NULL);
+	return check(realloc(p, bytes ? bytes : 1));
 }
 
 char *xstrdup(const char *s)
@@ -93,18 +97,15 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
-	va_list ap, again;
-	char *p;
+	auto_xfree char *text = NULL;
+	va_list ap;
 	int n;
 
 	va_start(ap, fmt);
-	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	p = arena_alloc(a, (size_t)n + 1);
-	vsnprintf(p, (size_t)n + 1, fmt, again);
-	va_end(again);
-	return p;
+	check(n < 0 ? NULL : text);
+	return arena_strndup(a, text, (size_t)n);
 }
 
 void arena_finish(struct arena *a)

@@ -97,12 +97,13 @@ static bool take_offset(const char **at, int *ret_s)
 	return true;
 }
 
-/* timegm() takes 31 February for 3 March; RFC 3339 has no such day. */
-static bool day_exists(const struct tm *tm, time_t seconds)
+/* timegm() takes 31 February for 3 March and says so in its argument; RFC 3339 has no such day. */
+static bool seconds_of(struct tm tm, time_t *ret_seconds)
 {
-	struct tm again;
+	int day = tm.tm_mday;
 
-	return gmtime_r(&seconds, &again) && again.tm_mday == tm->tm_mday;
+	*ret_seconds = timegm(&tm);
+	return tm.tm_mday == day;
 }
 
 int time_parse(const char *text, int64_t *ret_wall_ns)
@@ -122,8 +123,7 @@ int time_parse(const char *text, int64_t *ret_wall_ns)
 		return -1;
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
-	seconds = timegm(&tm);
-	if (!day_exists(&tm, seconds) || __builtin_mul_overflow(seconds - offset, NS_PER_S, &ns) ||
+	if (!seconds_of(tm, &seconds) || __builtin_mul_overflow(seconds - offset, NS_PER_S, &ns) ||
 	    __builtin_add_overflow(ns, fraction, &ns))
 		return -1;
 	*ret_wall_ns = ns;

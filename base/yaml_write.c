@@ -110,24 +110,36 @@ static int on_write(void *arg, unsigned char *bytes, size_t n)
 	return 1;
 }
 
+static void emit_stream(yaml_emitter_t *e, struct strbuf *out, const json_t *j)
+{
+	yaml_event_t event;
+	size_t end;
+
+	yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING);
+	emit(e, &event);
+	yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1);
+	emit(e, &event);
+	emit_value(e, j);
+	yaml_emitter_flush(e);
+	end = out->size;
+	yaml_document_end_event_initialize(&event, 1);
+	emit(e, &event);
+	yaml_stream_end_event_initialize(&event);
+	emit(e, &event);
+	/* libyaml closes a document that holds a |+ block anywhere; nobody else does */
+	if (out->size >= end + 4 && !memcmp(out->bytes + out->size - 4, "...\n", 4))
+		strbuf_shrink(out, out->size - 4);
+}
+
 void yaml_write(struct strbuf *out, const json_t *j)
 {
 	yaml_emitter_t e;
-	yaml_event_t event;
 
 	if (!yaml_emitter_initialize(&e))
 		abort();
 	yaml_emitter_set_output(&e, on_write, out);
 	yaml_emitter_set_unicode(&e, 1);
 	yaml_emitter_set_width(&e, -1);
-	yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING);
-	emit(&e, &event);
-	yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1);
-	emit(&e, &event);
-	emit_value(&e, j);
-	yaml_document_end_event_initialize(&event, 1);
-	emit(&e, &event);
-	yaml_stream_end_event_initialize(&event);
-	emit(&e, &event);
+	emit_stream(&e, out, j);
 	yaml_emitter_delete(&e);
 }
