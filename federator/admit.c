@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/views.h"
 #include "base/encode.h"
 #include "base/json.h"
 #include "base/pki.h"
