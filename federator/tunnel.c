@@ -24,6 +24,8 @@ struct question {
 	uint64_t id;
 	struct server_request *user;
 	struct server_request *agent; /* NULL until the answer begins */
+	bool user_gone, agent_gone;   /* both exchanges call back: the last one frees */
+	bool complete;                /* the answer's end has come */
 	struct timer *patience;
 };
 
@@ -113,9 +115,10 @@ static void on_user_closed(struct server_request *r, void *arg)
 {
 	struct question *q = arg;
 
-	if (q->agent && q->agent->x)
+	q->user_gone = true;
+	if (q->agent && q->agent->x && !q->complete)
 		exchange_abort(q->agent->x);
-	if (!q->agent)
+	if (!q->agent || q->agent_gone)
 		question_free(q);
 }
 
@@ -164,6 +167,7 @@ static void on_answer_data(struct exchange *x, const char *bytes, size_t n, void
 	if (!q->user->x)
 		return;
 	if (!n) {
+		q->complete = true;
 		exchange_end(q->user->x);
 		exchange_respond(x, 200, "text/plain", "", 0);
 		return;
@@ -178,17 +182,21 @@ static void on_answer_closed(struct server_request *r, void *arg)
 {
 	struct question *q = arg;
 
-	if (q->user->x && exchange_begun(q->user->x))
+	q->agent_gone = true;
+	if (q->user_gone)
+		question_free(q);
+	else if (!q->complete && q->user->x && exchange_begun(q->user->x))
 		exchange_abort(q->user->x);
-	question_free(q);
 }
 
 static void on_error_body(struct server_request *r, json_t *body, void *arg)
 {
+	const char *message = json_str_at(body, "message", NULL);
 	struct question *q = arg;
 	struct error err;
 
-	error_set(&err, ERR_NOT_FOUND, "%s", json_str_at(body, "message", NULL));
+	q->complete = true;
+	error_set(&err, ERR_NOT_FOUND, "%s", message ? message : "the agent has no such log");
 	server_respond_error(q->user, &err, NULL);
 	server_respond(r, 200, NULL);
 }
