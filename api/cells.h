@@ -15,9 +15,11 @@
 
 json_t *cell_copy(const json_t *value);               /* scalars; others and NULL: null */
 json_t *cell_string(const char *text);                /* NULL: null */
+json_t *cell_seconds(int64_t s);                      /* "41m", as kubectl; s at least 0 */
 json_t *cell_since(const char *time, int64_t now_ns); /* "41m"; NULL or malformed: "<unknown>" */
 json_t *cell_age(const json_t *object, int64_t now_ns);
-json_t *cell_count(const json_t *container); /* members of an object or array; NULL: 0 */
+/* A field of the condition of this type; NULL when there is none. */
+const json_t *cell_condition(const json_t *object, const char *type, const char *field);
 
 #define COLUMN_AGE                                                                                 \
 	{                                                                                          \

@@ -63,6 +63,7 @@ struct kind {
 	unsigned verbs;
 	const char *schema_file;      /* "batch.volcano.sh_jobs.yaml": embedded at build */
 	const struct column *columns; /* ends with a NULL name; NAME comes first by itself */
+	bool name_wide;               /* NAME is shown with -o wide only (events) */
 	const struct selectable_field *fields; /* ends with a NULL name; may be NULL */
 	enum name_rule name_rule;
 	/* On a tree that was pruned and defaulted by the schema, but not yet checked by it: types

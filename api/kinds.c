@@ -5,11 +5,12 @@
 #include "base/mem.h"
 
 const struct kind *const kinds[] = {
-	&kind_configmap,
-	&kind_namespace,
-	&kind_job,
-	&kind_queue,
+	&kind_configmap, &kind_event,    &kind_namespace,     &kind_node,
+	&kind_pod,       &kind_secret,   &kind_service,       &kind_csr,
+	&kind_lease,     &kind_event_v1, &kind_priorityclass, &kind_job,
+	&kind_queue,     &kind_cluster,  &kind_dataset,       &kind_placement,
 };
+_Static_assert(ARRAY_LEN(kinds) <= KINDS_MAX, "KINDS_MAX is too small");
 const size_t kinds_count = ARRAY_LEN(kinds);
 
 const struct kind *kind_find(const char *group, const char *plural)

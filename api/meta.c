@@ -70,7 +70,7 @@ static void check_name(const struct kind *k, const json_t *meta, const struct pa
 	}
 }
 
-static void check_labels(const json_t *labels, const struct path *at, struct causes *c)
+void meta_check_labels(const json_t *labels, const struct path *at, struct causes *c)
 {
 	const char *key;
 	json_t *value;
@@ -78,9 +78,11 @@ static void check_labels(const json_t *labels, const struct path *at, struct cau
 	json_object_foreach ((json_t *)(uintptr_t)labels, key, value) {
 		const char *text = json_string_value(value);
 
+		if (c->n >= CAUSES_ENOUGH)
+			return;
 		if (!qualified_name_ok(key))
-			causes_add(c, CAUSE_INVALID, "metadata.labels", NULL,
-				   "\"%.100s\" must be a name such as app or example.com/app", key);
+			causes_add_at(c, CAUSE_INVALID, PATH_KEY(at, key), NULL,
+				      "must be a name such as app or example.com/app");
 		if (!text)
 			continue;
 		if (strlen(text) > 63)
@@ -94,7 +96,7 @@ static void check_labels(const json_t *labels, const struct path *at, struct cau
 	}
 }
 
-static void check_annotations(const json_t *annotations, const struct path *at, struct causes *c)
+void meta_check_annotations(const json_t *annotations, const struct path *at, struct causes *c)
 {
 	size_t size = 0;
 	const char *key;
@@ -103,8 +105,8 @@ static void check_annotations(const json_t *annotations, const struct path *at, 
 	json_object_foreach ((json_t *)(uintptr_t)annotations, key, value) {
 		size += strlen(key) + json_string_length(value);
 		if (!qualified_name_ok(key) && c->n < CAUSES_ENOUGH)
-			causes_add(c, CAUSE_INVALID, "metadata.annotations", NULL,
-				   "\"%.100s\" must be a name such as app or example.com/app", key);
+			causes_add_at(c, CAUSE_INVALID, PATH_KEY(at, key), NULL,
+				      "must be a name such as app or example.com/app");
 	}
 	if (size > ANNOTATIONS_MAX)
 		causes_add_at(c, CAUSE_TOO_LONG, at, NULL,
@@ -141,8 +143,8 @@ void meta_validate(const struct kind *k, const json_t *object, struct causes *ca
 		const char *field;
 		void (*check)(const json_t *value, const struct path *at, struct causes *c);
 	} checks[] = {
-		{"labels", check_labels},
-		{"annotations", check_annotations},
+		{"labels", meta_check_labels},
+		{"annotations", meta_check_annotations},
 		{"finalizers", check_finalizers},
 		{"ownerReferences", check_owners},
 	};

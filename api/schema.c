@@ -10,6 +10,8 @@
 #include "base/json.h"
 #include "base/yaml.h"
 
+#define QUANTITY_LENGTH 64 /* characters; what quantity_parse() takes is longer */
+
 static const char *const type_names[] = {
 	[NODE_ANY] = "",
 	[NODE_OBJECT] = "object",
@@ -18,6 +20,7 @@ static const char *const type_names[] = {
 	[NODE_INTEGER] = "integer",
 	[NODE_BOOLEAN] = "boolean",
 	[NODE_INT_OR_STRING] = "int-or-string",
+	[NODE_QUANTITY] = "quantity",
 };
 
 /* Every keyword that the files may use; one that is not here would be without effect. */
@@ -66,7 +69,10 @@ static void __attribute__((noreturn, format(printf, 1, 2))) bad_file(const char 
 static enum node_type parse_type(const json_t *source)
 {
 	const char *type = json_str_at(source, "type", NULL);
+	const char *format = json_str_at(source, "format", NULL);
 
+	if (format && !strcmp(format, "quantity"))
+		return NODE_QUANTITY;
 	if (json_is_true(json_object_get(source, "x-kubernetes-int-or-string")))
 		return NODE_INT_OR_STRING;
 	if (!type && json_is_true(json_object_get(source, "x-kubernetes-preserve-unknown-fields")))
@@ -109,11 +115,14 @@ static void parse_limits(struct schema_node *n, const json_t *source)
 {
 	const char *format = json_str_at(source, "format", NULL);
 	bool int32 = format && !strcmp(format, "int32");
+	bool quantity = n->type == NODE_QUANTITY;
+	int64_t minimum = int32 ? INT32_MIN : quantity ? 0 : INT64_MIN;
 
-	n->minimum = json_int_at(source, int32 ? INT32_MIN : INT64_MIN, "minimum", NULL);
+	n->minimum = json_int_at(source, minimum, "minimum", NULL);
 	n->maximum = json_int_at(source, int32 ? INT32_MAX : NO_LIMIT, "maximum", NULL);
 	n->min_length = json_int_at(source, 0, "minLength", NULL);
-	n->max_length = json_int_at(source, NO_LIMIT, "maxLength", NULL);
+	n->max_length =
+		json_int_at(source, quantity ? QUANTITY_LENGTH : NO_LIMIT, "maxLength", NULL);
 	n->min_items = json_int_at(source, 0, "minItems", NULL);
 	n->max_items = json_int_at(source, NO_LIMIT, "maxItems", NULL);
 }
@@ -240,7 +249,7 @@ static const struct schema_node *lookup_step(const struct schema_node *n, const 
 	return n;
 }
 
-bool schema_lookup(const struct schema *s, const char *path, const char **ret_type)
+const struct schema_node *schema_node_at(const struct schema *s, const char *path)
 {
 	const struct schema_node *n = s->root;
 
@@ -250,6 +259,13 @@ bool schema_lookup(const struct schema *s, const char *path, const char **ret_ty
 		n = lookup_step(n, path, size);
 		path += size + (path[size] == '.');
 	}
+	return n;
+}
+
+bool schema_lookup(const struct schema *s, const char *path, const char **ret_type)
+{
+	const struct schema_node *n = schema_node_at(s, path);
+
 	if (n)
 		*ret_type = node_type_name(n->type);
 	return n != NULL;

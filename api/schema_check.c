@@ -29,6 +29,8 @@ static bool type_fits(enum node_type type, const json_t *value)
 		return json_is_boolean(value);
 	case NODE_INT_OR_STRING:
 		return json_is_integer(value) || json_is_string(value);
+	case NODE_QUANTITY:
+		return json_is_number(value) || json_is_string(value);
 	}
 	return false;
 }
@@ -45,7 +47,9 @@ static void check_required(const struct schema_node *n, const json_t *object, co
 	json_array_foreach (n->required, i, name) {
 		const char *field = json_string_value(name);
 
-		if (!json_object_get(object, field))
+		const json_t *value = json_object_get(object, field);
+
+		if (!value || json_is_null(value))
 			causes_add_at(c, CAUSE_REQUIRED, PATH_FIELD(at, field), NULL, "%s", "");
 	}
 }
@@ -62,6 +66,8 @@ static void check_object(const struct schema_node *n, const json_t *object, cons
 
 		if (c->n >= CAUSES_ENOUGH)
 			return;
+		if (json_is_null(value)) /* as good as absent */
+			continue;
 		if (field)
 			check_value(field, value, PATH_FIELD(at, key), c);
 		else if (n->additional)
@@ -164,8 +170,16 @@ static void check_value(const struct schema_node *n, const json_t *value, const 
 		check_array(n, value, at, c);
 	else if (json_is_integer(value))
 		check_integer(n, value, at, c);
+	else if (json_is_real(value) && json_real_value(value) < 0)
+		causes_add_at(c, CAUSE_INVALID, at, value, "is less than 0");
 	else if (json_is_string(value))
 		check_string(n, value, at, c);
+}
+
+void schema_validate_part(const struct schema_node *n, const json_t *value, const struct path *at,
+			  struct causes *causes)
+{
+	check_value(n, value, at, causes);
 }
 
 void schema_validate(const struct schema *s, const json_t *object, struct causes *causes)

@@ -19,6 +19,7 @@ enum node_type {
 	NODE_INTEGER,
 	NODE_BOOLEAN,
 	NODE_INT_OR_STRING,
+	NODE_QUANTITY, /* a string of that format, or any number: core kinds only */
 };
 
 /* How a text must look: a format of OpenAPI, or a pattern whose check is written by hand. */
@@ -56,6 +57,13 @@ struct schema {
 	json_t *file, *meta_file;
 	struct schema_node *root;
 };
+
+/* "spec.tasks[]"; NULL when there is no such place. */
+const struct schema_node *schema_node_at(const struct schema *s, const char *path);
+/* schema_validate() of a part, which lies at `at` in the whole. */
+struct path;
+void schema_validate_part(const struct schema_node *n, const json_t *value, const struct path *at,
+			  struct causes *causes);
 
 const struct schema_node *node_property(const struct schema_node *n, const char *name);
 const char *node_type_name(enum node_type t); /* "object", "int-or-string"; ANY: "" */

@@ -24,6 +24,9 @@ const struct text_rule text_rules[] = {
 	 .ok = time_ok,
 	 .must = "must be a time such as 2026-01-02T15:04:05Z"},
 	{.format = "byte", .ok = base64_ok, .must = "must be base64"},
+	{.format = "quantity",
+	 .ok = quantity_text_ok,
+	 .must = "must be an amount such as 500m, 4 or 8Gi, not below 0"},
 	{.pattern = PATTERN_DNS_LABEL,
 	 .ok = dns_label_ok,
 	 .must = "must consist of lower case letters, digits and '-', and begin and end with a "

@@ -1,73 +1,130 @@
-/* Rules of Kubernetes' own kinds beyond their schemas. */
+/* Rules of Kubernetes' own kinds beyond their schemas; ConfigMaps and Secrets have a file apart. */
 #include <string.h>
 
 #include "api/kinds.h"
+#include "api/pod_rules.h"
 #include "base/json.h"
 
-#define DATA_MAX     (1024 * 1024) /* bytes of all values, as Kubernetes */
-#define DATA_KEY_MAX 253
+#define PRIORITY_MAX 1000000000 /* what is above belongs to names that begin with system- */
 
-static bool data_key_ok(const char *key)
-{
-	static const char allowed[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-	size_t n = strlen(key);
-
-	return n && n <= DATA_KEY_MAX && strspn(key, allowed) == n && strcmp(key, ".") &&
-	       strncmp(key, "..", 2);
-}
-
-static size_t check_data(const json_t *data, const struct path *at, struct causes *c)
-{
-	size_t size = 0;
-	const char *key;
-	json_t *value;
-
-	json_object_foreach ((json_t *)(uintptr_t)data, key, value) {
-		size += json_string_length(value);
-		if (!data_key_ok(key) && c->n < CAUSES_ENOUGH)
-			causes_add_at(
-				c, CAUSE_INVALID, PATH_KEY(at, key), NULL,
-				"names have letters, digits, '-', '_' and '.' only, at most %d, "
-				"and do not begin with two dots",
-				DATA_KEY_MAX);
-	}
-	return size;
-}
-
-static void check_immutable(const json_t *object, const json_t *old, const char *field,
-			    struct causes *c)
+static void check_same(const json_t *object, const json_t *old, const char *field, struct causes *c)
 {
 	const json_t *now = json_object_get(object, field), *was = json_object_get(old, field);
 
-	if (json_equal(now, was) || (!json_object_size(now) && !json_object_size(was)))
-		return;
-	causes_add_at(c, CAUSE_FORBIDDEN, PATH_FIELD(NULL, field), NULL,
-		      "cannot change while immutable is true");
+	if (old && !json_equal(now, was))
+		causes_add_at(c, CAUSE_FORBIDDEN, PATH_FIELD(NULL, field), NULL, "cannot change");
 }
 
-void configmap_validate(const json_t *configmap, const json_t *old, struct causes *causes)
+void priorityclass_validate(const json_t *class, const json_t *old, struct causes *causes)
 {
-	const json_t *data = json_object_get(configmap, "data");
-	const json_t *binary = json_object_get(configmap, "binaryData");
-	size_t size = check_data(data, PATH_FIELD(NULL, "data"), causes) +
-		      check_data(binary, PATH_FIELD(NULL, "binaryData"), causes);
-	const char *key;
-	json_t *value;
+	const char *name = json_str_at(class, "metadata", "name", NULL);
+	const json_t *value = json_object_get(class, "value");
 
-	if (size > DATA_MAX)
-		causes_add_at(causes, CAUSE_TOO_LONG, NULL, NULL,
-			      "all data has %zu bytes, at most %d are allowed", size, DATA_MAX);
-	json_object_foreach ((json_t *)(uintptr_t)binary, key, value)
-		if (json_object_get(data, key))
-			causes_add_at(causes, CAUSE_INVALID,
-				      PATH_KEY(PATH_FIELD(NULL, "data"), key), NULL,
-				      "binaryData has the same name");
-	if (!json_is_true(json_object_get(old, "immutable")))
+	if (json_integer_value(value) > PRIORITY_MAX && (!name || strncmp(name, "system-", 7)))
+		causes_add_at(causes, CAUSE_FORBIDDEN, PATH_FIELD(NULL, "value"), NULL,
+			      "at most %d where the name does not begin with system-",
+			      PRIORITY_MAX);
+	check_same(class, old, "value", causes);
+	check_same(class, old, "preemptionPolicy", causes);
+}
+
+void csr_validate(const json_t *csr, const json_t *old, struct causes *causes)
+{
+	check_same(csr, old, "spec", causes);
+}
+
+void event_validate(const json_t *event, const json_t *old, struct causes *causes)
+{
+	const char *ns = json_str_at(event, "metadata", "namespace", NULL);
+	const json_t *of = json_at(event, "involvedObject", "namespace", NULL);
+	const char *text = json_string_value(of);
+
+	if (ns && text && *text && strcmp(ns, text))
+		causes_add_at(causes, CAUSE_INVALID,
+			      PATH_FIELD(PATH_FIELD(NULL, "involvedObject"), "namespace"), of,
+			      "must be the event's namespace \"%s\"", ns);
+}
+
+/* What may change in a pod's spec: the rest is compared. */
+static json_t *pod_fixed_part(const json_t *pod, const json_t *old)
+{
+	static const char *const lists[] = {"containers", "initContainers"};
+	json_t *spec = json_deep_copy(json_object_get(pod, "spec")), *container;
+	size_t i;
+
+	json_object_del(spec, "activeDeadlineSeconds");
+	json_object_del(spec, "tolerations");
+	json_object_del(spec, "terminationGracePeriodSeconds");
+	if (!json_at(old, "spec", "nodeName", NULL))
+		json_object_del(spec, "schedulingGates");
+	for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+		json_array_foreach (json_object_get(spec, lists[l]), i, container)
+			json_object_del(container, "image");
+	return spec;
+}
+
+/* Tolerations may be added; those that are there stay, in their order. */
+static bool tolerations_kept(const json_t *pod, const json_t *old)
+{
+	const json_t *now = json_at(pod, "spec", "tolerations", NULL);
+	const json_t *was = json_at(old, "spec", "tolerations", NULL);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < json_array_size(now) && kept < json_array_size(was); i++)
+		kept += (size_t)json_equal(json_array_get(now, i), json_array_get(was, kept));
+	return kept == json_array_size(was);
+}
+
+static void check_pod_change(const json_t *pod, const json_t *old, struct causes *c)
+{
+	auto_json *now = pod_fixed_part(pod, old), *was = pod_fixed_part(old, old);
+
+	if (!json_equal(now, was) || !tolerations_kept(pod, old))
+		causes_add_at(
+			c, CAUSE_FORBIDDEN, PATH_FIELD(NULL, "spec"), NULL,
+			"a pod may not change but for images, activeDeadlineSeconds and added "
+			"tolerations");
+}
+
+void pod_validate(const json_t *pod, const json_t *old, struct causes *causes)
+{
+	const json_t *spec = json_object_get(pod, "spec");
+	const struct path *at = PATH_FIELD(NULL, "spec");
+	const char *node = json_str_at(spec, "nodeName", NULL);
+
+	if (old) {
+		check_pod_change(pod, old, causes);
 		return;
-	if (!json_is_true(json_object_get(configmap, "immutable")))
-		causes_add_at(causes, CAUSE_FORBIDDEN, PATH_FIELD(NULL, "immutable"), NULL,
-			      "cannot be taken back");
-	check_immutable(configmap, old, "data", causes);
-	check_immutable(configmap, old, "binaryData", causes);
+	}
+	pod_spec_check(spec, at, causes);
+	if (node && *node && json_array_size(json_object_get(spec, "schedulingGates")))
+		causes_add_at(causes, CAUSE_FORBIDDEN, PATH_FIELD(at, "nodeName"), NULL,
+			      "cannot be set until all schedulingGates have been cleared");
+}
+
+void node_validate(const json_t *node, const json_t *old, struct causes *causes)
+{
+	const struct path *at = PATH_FIELD(NULL, "status");
+
+	amounts_check(json_at(node, "status", "capacity", NULL), PATH_FIELD(at, "capacity"),
+		      causes);
+	amounts_check(json_at(node, "status", "allocatable", NULL), PATH_FIELD(at, "allocatable"),
+		      causes);
+}
+
+void service_validate(const json_t *service, const json_t *old, struct causes *causes)
+{
+	const json_t *spec = json_object_get(service, "spec");
+	const json_t *ports = json_object_get(spec, "ports");
+	const char *address = json_str_at(spec, "clusterIP", NULL);
+	const char *type = json_str_at(spec, "type", NULL);
+	const struct path *at = PATH_FIELD(PATH_FIELD(NULL, "spec"), "ports");
+	bool headless = address && !strcmp(address, "None");
+
+	if (!json_array_size(ports) && !headless && (!type || strcmp(type, "ExternalName")))
+		causes_add_at(causes, CAUSE_REQUIRED, at, NULL, "%s", "");
+	for (size_t i = 0; json_array_size(ports) > 1 && i < json_array_size(ports); i++)
+		if (!json_object_get(json_array_get(ports, i), "name"))
+			causes_add_at(causes, CAUSE_REQUIRED, PATH_FIELD(PATH_INDEX(at, i), "name"),
+				      NULL, "several ports need names");
 }

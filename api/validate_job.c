@@ -3,11 +3,12 @@
  * could fit anywhere, is for those to say who see the other objects.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "api/job_rules.h"
 #include "api/kinds.h"
-#include "api/names.h"
+#include "api/meta.h"
+#include "api/pod_rules.h"
 #include "base/json.h"
 
 #define POD_NAME_MAX 63
@@ -77,6 +78,7 @@ static void check_task(const json_t *job, const json_t *tasks, size_t i, const s
 			      json_object_get(task, "minAvailable"),
 			      "is more than the task's %" PRId64 " replicas", replicas);
 	check_pod_name(job, task, at, c);
+	pod_template_check(json_object_get(task, "template"), PATH_FIELD(at, "template"), c);
 }
 
 static void check_tasks(const json_t *job, const json_t *spec, const struct path *at,
@@ -95,9 +97,75 @@ static void check_tasks(const json_t *job, const json_t *spec, const struct path
 			      "is more than the %" PRId64 " pods of all tasks", pods);
 }
 
+static const struct {
+	const char *name;
+	const char *args[8]; /* the arguments that it knows */
+} plugins[] = {
+	{"env", {NULL}},
+	/* No network policy is ever made, which is what this asks for. */
+	{"svc", {"--disable-network-policy", "--disable-network-policy=true", NULL}},
+};
+
+static void check_arguments(const char *const *known, const json_t *args, const struct path *at,
+			    struct causes *c)
+{
+	size_t i, k;
+	json_t *arg;
+
+	json_array_foreach (args, i, arg) {
+		for (k = 0; known[k] && strcmp(known[k], json_string_value(arg)); k++)
+			;
+		if (!known[k])
+			causes_add_at(c, CAUSE_NOT_SUPPORTED, PATH_INDEX(at, i), arg,
+				      known[0] ? "supported values: \"%s\"" : "there are none%s",
+				      known[0] ? known[0] : "");
+	}
+}
+
+static void check_plugins(const json_t *spec, const struct path *at, struct causes *c)
+{
+	const char *name;
+	json_t *args;
+
+	json_object_foreach ((json_t *)(uintptr_t)json_object_get(spec, "plugins"), name, args) {
+		auto_json *value = json_string(name);
+		size_t i = 0;
+
+		while (i < ARRAY_LEN(plugins) && strcmp(plugins[i].name, name))
+			i++;
+		if (i < ARRAY_LEN(plugins))
+			check_arguments(plugins[i].args, args, PATH_KEY(at, name), c);
+		else if (c->n < CAUSES_ENOUGH)
+			causes_add_at(c, CAUSE_NOT_SUPPORTED, at, value,
+				      "supported values: \"env\", \"svc\"");
+	}
+}
+
+/* Plugin svc makes a Service of the job's name. */
+static void check_service_name(const json_t *job, struct causes *c)
+{
+	const json_t *name = json_at(job, "metadata", "name", NULL);
+	const char *mistake;
+
+	if (!json_is_string(name) || !json_at(job, "spec", "plugins", "svc", NULL))
+		return;
+	mistake = name_mistake(NAME_LABEL_1035, json_string_value(name));
+	if (mistake)
+		causes_add_at(c, CAUSE_INVALID, PATH_FIELD(PATH_FIELD(NULL, "metadata"), "name"),
+			      name, "with plugin svc it %s", mistake);
+}
+
 void job_validate(const json_t *job, const json_t *old, struct causes *causes)
 {
 	const json_t *spec = json_object_get(job, "spec");
+	const struct path *at = PATH_FIELD(NULL, "spec");
 
-	check_tasks(job, spec, PATH_FIELD(NULL, "spec"), causes);
+	/* What was good enough when it was written stays so. */
+	if (old && json_equal(spec, json_object_get(old, "spec")))
+		return;
+	job_check_frozen(job, old, causes);
+	check_tasks(job, spec, at, causes);
+	check_plugins(spec, PATH_FIELD(at, "plugins"), causes);
+	check_service_name(job, causes);
+	job_check_placement(spec, at, causes);
 }
