@@ -1,5 +1,6 @@
 #include "base/yaml_scalar.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -184,13 +185,48 @@ json_t *yaml_scalar_value(const char *text, size_t n)
 	return json_stringn_nocheck(text, n);
 }
 
+/* 1:30:00.5 was a number in YAML 1.1: [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)? */
+static bool is_base_60(const char *s)
+{
+	size_t digits = 0, parts = 0;
+
+	s += *s == '-' || *s == '+';
+	if (!isdigit((unsigned char)*s))
+		return false;
+	s += strspn(s, "0123456789_");
+	for (; *s == ':'; parts++) {
+		digits = 0;
+		s = skip_digits(s + 1, &digits);
+		if (!digits || digits > 2 || (digits == 2 && s[-2] > '5'))
+			return false;
+	}
+	if (*s == '.')
+		s += 1 + strspn(s + 1, "0123456789_");
+	return parts && !*s;
+}
+
+/* A date, alone or before a time of day: a timestamp to many readers. */
+static bool is_date(const char *s)
+{
+	size_t year = 0, month = 0, day = 0;
+
+	s = skip_digits(s, &year);
+	if (year != 4 || *s != '-')
+		return false;
+	s = skip_digits(s + 1, &month);
+	if (!month || month > 2 || *s != '-')
+		return false;
+	s = skip_digits(s + 1, &day);
+	return day && day <= 2 && (!*s || strchr("Tt \t", *s));
+}
+
 bool yaml_scalar_ambiguous(const char *text, size_t n)
 {
 	json_t *value = yaml_scalar_value(text, n);
 	bool string = json_is_string(value);
 
 	json_decref(value);
-	if (!string || (n == 2 && !memcmp(text, "<<", 2)))
+	if (!string || (n == 2 && !memcmp(text, "<<", 2)) || is_base_60(text) || is_date(text))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(old_words); i++)
 		if (strlen(old_words[i]) == n && !strncasecmp(old_words[i], text, n))

@@ -10,7 +10,8 @@
  * text itself. NULL for infinities and not-a-number, which JSON cannot hold. Caller owns. */
 json_t *yaml_scalar_value(const char *text, size_t n);
 
-/* True when some YAML reader, ours or an older one, would not read the plain text as a string. */
+/* True when some YAML reader, ours or an older one, would not read the plain text as a string;
+ * it ends with a NUL. */
 bool yaml_scalar_ambiguous(const char *text, size_t n);
 
 #endif
