@@ -20,7 +20,11 @@
 #define HUB_INCARNATION 0 /* of the store: the first */
 #define JOB_FINALIZER   "federator.dev/release"
 
+struct clusters;
+struct controllers;
+struct jobs;
 struct placer;
+struct queues;
 struct tunnel;
 
 struct hub {
@@ -32,8 +36,13 @@ struct hub {
 	struct cache *cache;
 	struct server *server;
 	struct election *election;
+	struct controllers *controllers;
+	struct jobs *jobs;
+	struct clusters *clusters;
+	struct queues *queues;
 	struct placer *placer; /* level 1; decides only while leading */
 	struct tunnel *tunnel;
+	void *profile_tables; /* of hub_profile(); freed last */
 };
 
 /* True while this replica leads; ret_guard (may be NULL) is what its writes compare. */

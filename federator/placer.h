@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "api/views.h"
 #include "federator/hub.h"
 
 struct placer *placer_create(struct hub *hub);
@@ -26,6 +27,22 @@ int placer_report(struct placer *p, const char *cluster, const json_t *report, s
  * that have reported could not, and others have not reported yet. */
 int placer_admit(struct placer *p, const json_t *job, struct causes *causes, char **ret_warning,
 		 struct error *err);
+
+/* Rows of controllers.c, and what the job and cluster controllers tell. */
+void placer_priority_changed(struct hub *hub, struct doc *doc, struct doc *prev);
+void placer_dataset_changed(struct hub *hub, struct doc *doc, struct doc *prev);
+void placer_queue_changed(struct hub *hub, struct doc *doc, struct doc *prev);
+void placer_cluster_changed(struct hub *hub, struct doc *doc, struct doc *prev);
+void placer_placement_changed(struct hub *hub, struct doc *doc, struct doc *prev);
+void placer_job_changed(struct placer *p, struct doc *doc, const struct job *job);
+void placer_job_gone(struct placer *p, const char *uid);
+void placer_cluster_heard(struct placer *p, const char *cluster, bool heard);
+/* An offer was not committed; unknown: it may have been: both outcomes are counted until an event
+ * of the record tells. */
+void placer_offer_failed(struct placer *p, const char *job_uid, bool unknown);
+
+/* What the queue's placed gangs use, as a resource list; the caller's. */
+json_t *placer_queue_usage(struct placer *p, const char *queue);
 
 /* Why the job waits, or where it went and why: JSON with a "text" member; the caller's. NULL when
  * the core does not know it. */

@@ -1,0 +1,333 @@
+#include "federator/clusters.h"
+
+#include <string.h>
+
+#include "api/views.h"
+#include "base/encode.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/pki.h"
+#include "federator/placer.h"
+#include "lifecycle/record.h"
+
+#define RETRY_MS   1000
+#define BACKDATE_S 300
+#define DAY_S      INT64_C(86400)
+
+struct member {
+	UT_hash_handle hh;
+	struct clusters *owner;
+	char *name;
+	struct doc *doc; /* the Cluster; NULL when only its Lease is known */
+	bool heard;      /* a heartbeat came within CLUSTER_SILENCE_MS */
+	bool has_namespace;
+	bool writing;
+	int64_t heard_at_ms;
+	struct timer *timer;
+};
+
+struct clusters {
+	struct hub *hub;
+	struct member *members;
+};
+
+static void member_act(struct member *m);
+
+static void on_member_timer(void *arg)
+{
+	member_act(arg);
+}
+
+static struct member *member_need(struct clusters *c, const char *name)
+{
+	struct member *m;
+
+	HASH_FIND(hh, c->members, name, strlen(name), m);
+	if (m)
+		return m;
+	m = xnew0(struct member);
+	m->owner = c;
+	m->name = xstrdup(name);
+	m->timer = timer_create_in(c->hub->env, on_member_timer, m);
+	HASH_ADD_KEYPTR(hh, c->members, m->name, strlen(m->name), m);
+	return m;
+}
+
+static void member_free(struct member *m)
+{
+	HASH_DEL(m->owner->members, m);
+	timer_destroy(m->timer);
+	doc_unref(m->doc);
+	free(m->name);
+	free(m);
+}
+
+/* --- writes; their outcomes come back by name, since a member may be gone by then --- */
+
+struct outcome_of {
+	struct clusters *clusters;
+	char *name;
+};
+
+static void on_written(const json_t *object, const struct error *err, void *arg)
+{
+	struct outcome_of *o = arg;
+	struct member *m;
+
+	HASH_FIND(hh, o->clusters->members, o->name, strlen(o->name), m);
+	if (m) {
+		m->writing = false;
+		if (err && err->code != ERR_ALREADY_EXISTS && err->code != ERR_CONFLICT)
+			log_warn("clusters", "%s: %s", m->name, err->text);
+		timer_start(m->timer, err ? RETRY_MS : 1);
+	}
+	free(o->name);
+	free(o);
+}
+
+static void member_write(struct member *m, const struct server_change *change)
+{
+	struct outcome_of *o = xnew0(struct outcome_of);
+
+	o->clusters = m->owner;
+	o->name = xstrdup(m->name);
+	m->writing = true;
+	server_change(m->owner->hub->server, change, on_written, o);
+}
+
+/* --- the cluster's namespace on the hub --- */
+
+static bool make_namespace(struct member *m)
+{
+	auto_xfree char *ns = record_cluster_namespace(m->name);
+	struct server_change change = {.op = SERVER_CREATE, .kind = hub_kind("namespaces")};
+	auto_json *body = NULL;
+
+	if (m->has_namespace || hub_get(m->owner->hub, change.kind, NULL, ns)) {
+		m->has_namespace = true;
+		return false;
+	}
+	body = json_pack("{ss,ss,s{ss}}", "apiVersion", "v1", "kind", "Namespace", "metadata",
+			 "name", ns);
+	change.body = body;
+	member_write(m, &change);
+	return true;
+}
+
+/* --- certificates --- */
+
+static int sign(struct member *m, const json_t *request, char **ret_cert, struct error *err)
+{
+	const char *text = json_str_at(request, "spec", "request", NULL);
+	auto_xfree char *user = xasprintf("system:cluster:%s", m->name);
+	int64_t now_s = env_wall_ns(m->owner->hub->env) / 1000000000;
+	struct pki_identity id = {0};
+	auto_strbuf pem = {0};
+	bool mine;
+
+	if (!text || base64_decode(&pem, text, strlen(text)) || pki_read_csr(pem.bytes, &id, err))
+		return error_set(err, ERR_INVALID, "request of cluster %s: not readable", m->name);
+	mine = !strcmp(id.user, user) && !id.groups[0];
+	pki_identity_finish(&id);
+	if (!mine)
+		return error_set(err, ERR_INVALID, "request of cluster %s: not for %s", m->name,
+				 user);
+	return pki_sign_csr(&m->owner->hub->state.ca, pem.bytes, now_s - BACKDATE_S,
+			    now_s + CLUSTER_CERT_DAYS * DAY_S, ret_cert, err);
+}
+
+static bool sign_request(struct member *m)
+{
+	struct server_change change = {.op = SERVER_UPDATE,
+				       .kind = hub_kind("certificatesigningrequests"),
+				       .name = m->name,
+				       .subresource = "status",
+				       .patch = PATCH_MERGE};
+	auto_json *request = hub_tree(m->owner->hub, change.kind, NULL, m->name), *body = NULL;
+	const char *signer = json_str_at(request, "spec", "signerName", NULL);
+	auto_xfree char *cert = NULL;
+	auto_strbuf encoded = {0};
+	struct error err;
+
+	if (!request || !signer || strcmp(signer, CLUSTER_SIGNER) ||
+	    json_str_at(request, "status", "certificate", NULL))
+		return false;
+	if (sign(m, request, &cert, &err)) {
+		log_warn("clusters", "%s", err.text);
+		return false;
+	}
+	base64_encode(&encoded, cert, strlen(cert));
+	body = json_pack("{s{ss,s[{ss,ss,ss}]}}", "status", "certificate", encoded.bytes,
+			 "conditions", "type", "Approved", "status", "True", "reason",
+			 "ClusterAccepted");
+	change.body = body;
+	member_write(m, &change);
+	return true;
+}
+
+/* --- Ready --- */
+
+static json_t *with_ready(const json_t *cluster, const char *status, const char *reason,
+			  const char *message, int64_t now_ns)
+{
+	const json_t *old = json_at(cluster, "status", "conditions", NULL);
+	json_t *list = old ? json_deep_copy(old) : json_array(), *c;
+	char now[TIME_SIZE];
+	size_t i;
+
+	json_array_foreach (list, i, c)
+		if (!strcmp(json_str_at(c, "type", NULL), "Ready"))
+			json_array_remove(list, i--);
+	time_format(now, now_ns);
+	json_array_append_new(list, json_pack("{ss,ss,ss,ss,ss}", "type", "Ready", "status", status,
+					      "reason", reason, "message", message,
+					      "lastTransitionTime", now));
+	return list;
+}
+
+static const char *ready_status(const json_t *cluster)
+{
+	const json_t *list = json_at(cluster, "status", "conditions", NULL), *c;
+	size_t i;
+
+	json_array_foreach (list, i, c)
+		if (!strcmp(json_str_at(c, "type", NULL), "Ready"))
+			return json_str_at(c, "status", NULL);
+	return "";
+}
+
+static void say_ready(struct member *m, const json_t *cluster, bool ready)
+{
+	struct server_change change = {.op = SERVER_UPDATE,
+				       .kind = hub_kind("clusters"),
+				       .name = m->name,
+				       .subresource = "status",
+				       .patch = PATCH_MERGE};
+	json_t *conditions =
+		with_ready(cluster, ready ? "True" : "False", ready ? "Heard" : "Silent",
+			   ready ? "its agent is heard" : "no heartbeat for 40 s",
+			   env_wall_ns(m->owner->hub->env));
+	auto_json *body = json_pack("{s{ss},s{so}}", "metadata", "resourceVersion",
+				    json_str_at(cluster, "metadata", "resourceVersion", NULL),
+				    "status", "conditions", conditions);
+
+	change.body = body;
+	member_write(m, &change);
+}
+
+static void watch_silence(struct member *m)
+{
+	int64_t left = m->heard_at_ms + CLUSTER_SILENCE_MS - env_mono_ms(m->owner->hub->env);
+
+	if (m->heard && left > 0)
+		timer_start(m->timer, left);
+	else
+		m->heard = false;
+}
+
+static void member_act(struct member *m)
+{
+	auto_free(cluster_destroy) struct cluster *view = NULL;
+	auto_json *tree = NULL;
+	struct error err;
+	const char *ready;
+
+	if (m->writing || !m->doc || !hub_leads(m->owner->hub, NULL))
+		return;
+	if (cluster_view(m->doc, &view, &err)) {
+		log_error("clusters", "%s: %s", m->name, err.text);
+		return;
+	}
+	watch_silence(m);
+	placer_cluster_heard(m->owner->hub->placer, m->name, m->heard);
+	if (!view->accepted || make_namespace(m) || sign_request(m))
+		return;
+	tree = doc_tree(m->doc);
+	ready = ready_status(tree);
+	if (m->heard != !strcmp(ready, "True") && (m->heard || *ready))
+		say_ready(m, tree, m->heard);
+}
+
+/* --- events --- */
+
+static char *name_of(const struct doc *doc)
+{
+	return xstrdup(strrchr(doc->key, '/') + 1);
+}
+
+void clusters_changed(struct hub *hub, struct doc *doc, struct doc *prev)
+{
+	auto_xfree char *name = name_of(doc ? doc : prev);
+	struct member *m = member_need(hub->clusters, name);
+
+	if (!doc) {
+		member_free(m);
+		return;
+	}
+	doc_unref(m->doc);
+	m->doc = doc_ref(doc);
+	member_act(m);
+}
+
+void clusters_request_changed(struct hub *hub, struct doc *doc, struct doc *prev)
+{
+	auto_xfree char *name = name_of(doc ? doc : prev);
+	struct member *m;
+
+	HASH_FIND(hh, hub->clusters->members, name, strlen(name), m);
+	if (m)
+		member_act(m);
+}
+
+/* ".../leases/cluster-<name>/agent": the cluster's name, or NULL; the caller's. */
+static char *heartbeat_of(const char *key)
+{
+	const char *name = strrchr(key, '/'), *ns = name - 1;
+
+	while (*ns != '/')
+		ns--;
+	if (strcmp(name + 1, CLUSTER_LEASE) || strncmp(ns + 1, "cluster-", 8))
+		return NULL;
+	return xstrndup(ns + 9, (size_t)(name - ns - 9));
+}
+
+void clusters_lease_changed(struct hub *hub, struct doc *doc, struct doc *prev)
+{
+	auto_xfree char *name = heartbeat_of(doc ? doc->key : prev->key);
+	struct member *m;
+
+	if (!name || !doc)
+		return;
+	m = member_need(hub->clusters, name);
+	m->heard = true;
+	m->heard_at_ms = env_mono_ms(hub->env);
+	member_act(m);
+}
+
+void clusters_follow(struct hub *hub)
+{
+	struct member *m, *tmp;
+
+	HASH_ITER(hh, hub->clusters->members, m, tmp)
+	member_free(m);
+}
+
+struct clusters *clusters_create(struct hub *hub)
+{
+	struct clusters *c = xnew0(struct clusters);
+
+	c->hub = hub;
+	return c;
+}
+
+void clusters_destroy(struct clusters *c)
+{
+	struct member *m, *tmp;
+
+	if (!c)
+		return;
+	HASH_ITER(hh, c->members, m, tmp)
+	member_free(m);
+	free(c);
+}

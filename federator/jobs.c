@@ -1,0 +1,282 @@
+#include "federator/jobs.h"
+
+#include <string.h>
+
+#include "api/views.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "federator/jobs_internal.h"
+#include "federator/placer.h"
+#include "federator/queues.h"
+#include "server/stored.h"
+
+/* --- what is known of each job --- */
+
+struct job_entry *jobs_find(struct jobs *j, const char *uid)
+{
+	struct job_entry *e;
+
+	HASH_FIND(hh, j->entries, uid, strlen(uid), e);
+	return e;
+}
+
+static void on_entry_timer(void *arg)
+{
+	jobs_act(arg);
+}
+
+static struct job_entry *entry_create(struct jobs *j, const char *uid)
+{
+	struct job_entry *e = xnew0(struct job_entry);
+
+	e->jobs = j;
+	e->uid = xstrdup(uid);
+	e->timer = timer_create_in(j->hub->env, on_entry_timer, e);
+	HASH_ADD_KEYPTR(hh, j->entries, e->uid, strlen(e->uid), e);
+	return e;
+}
+
+static void entry_free(struct job_entry *e)
+{
+	HASH_DEL(e->jobs->entries, e);
+	if (e->write)
+		e->write->entry = NULL;
+	timer_destroy(e->timer);
+	doc_unref(e->doc);
+	doc_unref(e->placement);
+	json_decref(e->pending);
+	free(e->queue);
+	free(e->uid);
+	free(e);
+}
+
+struct jobs *jobs_create(struct hub *hub)
+{
+	struct jobs *j = xnew0(struct jobs);
+
+	j->hub = hub;
+	list_init(&j->writes);
+	return j;
+}
+
+void jobs_destroy(struct jobs *j)
+{
+	struct job_write *w, *next;
+	struct job_entry *e, *tmp;
+
+	if (!j)
+		return;
+	HASH_ITER(hh, j->entries, e, tmp)
+	entry_free(e);
+	free(j);
+}
+
+void jobs_follow(struct hub *hub)
+{
+	struct job_entry *e, *tmp;
+
+	HASH_ITER(hh, hub->jobs->entries, e, tmp)
+	entry_free(e);
+}
+
+/* --- events --- */
+
+/* A job may be moved to another queue while it waits: it leaves the one and enters the other. */
+static void count_in_queue(struct job_entry *e, const char *queue, enum dispatch_phase phase)
+{
+	struct hub *hub = e->jobs->hub;
+
+	if (e->queue && (!queue || strcmp(e->queue, queue))) {
+		queues_count(hub, e->queue, e->phase, DISPATCH_ENDED);
+		free(take_ptr(e->queue));
+	}
+	if (!queue)
+		return;
+	queues_count(hub, queue, e->queue ? e->phase : DISPATCH_ENDED, phase);
+	if (!e->queue)
+		e->queue = xstrdup(queue);
+	e->phase = phase;
+}
+
+void jobs_changed(struct hub *hub, struct doc *doc, struct doc *prev)
+{
+	auto_free(job_destroy) struct job *job = NULL;
+	struct job_entry *e;
+	struct error err;
+
+	if (job_view(doc ? doc : prev, &job, &err)) {
+		log_error("jobs", "%s: %s", doc ? doc->key : prev->key, err.text);
+		return;
+	}
+	e = jobs_find(hub->jobs, job->meta.uid);
+	if (!doc) {
+		placer_job_gone(hub->placer, job->meta.uid);
+		if (e) {
+			count_in_queue(e, NULL, DISPATCH_ENDED);
+			entry_free(e);
+		}
+		return;
+	}
+	if (!e)
+		e = entry_create(hub->jobs, job->meta.uid);
+	count_in_queue(e, job->queue, job->dispatch.phase);
+	doc_unref(e->doc);
+	e->doc = doc_ref(doc);
+	placer_job_changed(hub->placer, doc, job);
+	jobs_act(e);
+}
+
+void jobs_placement_changed(struct hub *hub, struct doc *doc, struct doc *prev)
+{
+	auto_free(placement_destroy) struct placement *p = NULL;
+	struct job_entry *e;
+	struct error err;
+
+	if (placement_view(doc ? doc : prev, &p, &err)) {
+		log_error("jobs", "%s: %s", doc ? doc->key : prev->key, err.text);
+		return;
+	}
+	e = jobs_find(hub->jobs, p->job_uid);
+	if (!e && doc)
+		e = entry_create(hub->jobs, p->job_uid);
+	if (!e)
+		return;
+	if (doc && !e->placement)
+		e->offered_at_ms = env_mono_ms(hub->env);
+	doc_unref(e->placement);
+	e->placement = doc ? doc_ref(doc) : NULL;
+	jobs_act(e);
+}
+
+/* --- transactions on a record --- */
+
+static void on_committed(const struct store_result *result, void *arg)
+{
+	struct job_write *w = arg;
+	struct job_entry *e = w->entry;
+
+	if (e) {
+		e->write = NULL;
+		if (w->is_offer && result->outcome != STORE_COMMITTED)
+			placer_offer_failed(e->jobs->hub->placer, e->uid,
+					    result->outcome == STORE_UNKNOWN);
+		/* A conflict brings an event; a store that does not answer does not. */
+		if (result->outcome == STORE_FAILED || result->outcome == STORE_UNKNOWN) {
+			log_warn("jobs", "%s: %s", e->uid, result->err.text);
+			timer_start(e->timer, JOBS_RETRY_MS);
+		} else {
+			timer_start(e->timer, JOBS_SETTLE_MS);
+		}
+	}
+	jobs_write_free(w);
+}
+
+/* Guards: leadership, the Job's two keys as they are known, the Placement's (0: absent). */
+int jobs_commit(struct job_entry *e, struct job_write *w, const char *placement_key,
+		int64_t placement_revision, bool drop_placement, bool drop_job)
+{
+	struct hub *hub = e->jobs->hub;
+	struct store_guard guards[4];
+	struct store_write writes[3];
+	auto_xfree char *status_key = jobs_status_key(e);
+	size_t n_guards = 1, n_writes = 0;
+
+	if (!hub_leads(hub, &guards[0]))
+		return -1;
+	guards[n_guards++] = (struct store_guard){e->doc->key, STORE_MOD, e->doc->revision};
+	guards[n_guards++] = (struct store_guard){status_key, STORE_MOD, e->doc->status_revision};
+	if (placement_key)
+		guards[n_guards++] =
+			(struct store_guard){placement_key, STORE_MOD, placement_revision};
+	if (drop_job)
+		writes[n_writes++] = (struct store_write){.key = e->doc->key};
+	if (!drop_job || e->doc->status_revision)
+		writes[n_writes++] =
+			(struct store_write){.key = status_key,
+					     .value = drop_job ? NULL : w->status.bytes,
+					     .size = w->status.size};
+	if (placement_key && (drop_placement || w->placement.size))
+		writes[n_writes++] =
+			(struct store_write){.key = placement_key,
+					     .value = drop_placement ? NULL : w->placement.bytes,
+					     .size = w->placement.size};
+	w->entry = e;
+	e->write = w;
+	list_push_back(&e->jobs->writes, &w->node);
+	store_commit(hub->store,
+		     &(struct store_txn){.guards = guards,
+					 .n_guards = n_guards,
+					 .writes = writes,
+					 .n_writes = n_writes},
+		     on_committed, w);
+	return 0;
+}
+
+void jobs_write_free(struct job_write *w)
+{
+	list_remove(&w->node);
+	strbuf_finish(&w->status);
+	strbuf_finish(&w->placement);
+	free(w);
+}
+
+char *jobs_status_key(const struct job_entry *e)
+{
+	const struct kind *k = hub_kind("jobs");
+	auto_json *job = doc_tree(e->doc);
+	struct strbuf key = {0};
+
+	kind_status_key(k, json_str_at(job, "metadata", "namespace", NULL),
+			json_str_at(job, "metadata", "name", NULL), &key);
+	return strbuf_take(&key);
+}
+
+/* --- offers --- */
+
+bool jobs_offer(struct hub *hub, const char *job_uid, const struct record_offer *offer)
+{
+	struct job_entry *e = jobs_find(hub->jobs, job_uid);
+	auto_json *job = NULL, *status = NULL, *placement = NULL;
+	const struct kind *k = hub_kind("placements");
+	struct job_write *w;
+	auto_strbuf key = {0};
+	char hash[65];
+	struct error err;
+	int64_t now = env_wall_ns(hub->env);
+
+	if (!e || !e->doc || e->write || e->placement)
+		return false;
+	job = doc_tree(e->doc);
+	if (json_at(job, "metadata", "deletionTimestamp", NULL) ||
+	    record_spec_hash(e->doc->bytes, e->doc->size, hash) ||
+	    record_make_offer(job, hash, offer, now, &status, &placement, &err))
+		return false;
+	stored_stamp(hub->env, k, json_str_at(placement, "metadata", "namespace", NULL), placement);
+	kind_key(k, json_str_at(placement, "metadata", "namespace", NULL),
+		 json_str_at(placement, "metadata", "name", NULL), &key);
+	w = xnew0(struct job_write);
+	w->is_offer = true;
+	json_write(&w->status, status);
+	stored_main(k, placement, &w->placement);
+	if (!jobs_commit(e, w, key.bytes, 0, false, false))
+		return true;
+	jobs_write_free(w);
+	return false;
+}
+
+void jobs_set_pending(struct hub *hub, const char *job_uid, const json_t *pending)
+{
+	struct job_entry *e = jobs_find(hub->jobs, job_uid);
+
+	if (!e)
+		return;
+	if (e->pending_known &&
+	    (pending == e->pending || (pending && e->pending && json_equal(pending, e->pending))))
+		return;
+	json_decref(e->pending);
+	e->pending = pending ? json_deep_copy(pending) : NULL;
+	e->pending_known = true;
+	if (!e->write)
+		jobs_act(e);
+}

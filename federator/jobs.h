@@ -1,0 +1,28 @@
+/*
+ * The job controller of the leader: every transaction on a dispatch record but an agent's word.
+ * Offers, taking back, aborting, removing with the record, expiry (design document 3).
+ */
+#ifndef FEDERATOR_JOBS_H
+#define FEDERATOR_JOBS_H
+
+#include "federator/hub.h"
+#include "lifecycle/record.h"
+
+struct jobs;
+
+struct jobs *jobs_create(struct hub *hub);
+void jobs_destroy(struct jobs *j); /* after the store: nothing calls back any more */
+
+/* Rows of controllers.c. */
+void jobs_changed(struct hub *hub, struct doc *doc, struct doc *prev);
+void jobs_placement_changed(struct hub *hub, struct doc *doc, struct doc *prev);
+void jobs_follow(struct hub *hub);
+
+/* For the placer. Offers a job that the record says is queued: false when it has moved on or a
+ * transaction on it is under way. The outcome comes as events of the cache; on anything but a
+ * commit placer_offer_failed is called. */
+bool jobs_offer(struct hub *hub, const char *job_uid, const struct record_offer *offer);
+/* Why the job waits; NULL: it does not any more. Written on change, at most every 5 s a job. */
+void jobs_set_pending(struct hub *hub, const char *job_uid, const json_t *pending);
+
+#endif

@@ -1,0 +1,313 @@
+/* The federator process: settings, start, signals, an orderly end. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/flags.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "federator/clusters.h"
+#include "federator/compactor.h"
+#include "federator/controllers.h"
+#include "federator/jobs.h"
+#include "federator/placer.h"
+#include "federator/queues.h"
+#include "federator/tunnel.h"
+
+#define LEADER_TTL_S 10
+#define DRAIN_MS     5000
+
+struct settings {
+	char *state, *host, *url, *store, *etcd, *etcd_ca, *etcd_cert, *etcd_key, *log_level;
+	int64_t port;
+};
+
+struct process {
+	struct settings settings;
+	struct hub hub;
+	struct server_profile profile;
+	struct compactor *compactor;
+	bool stopping;
+	int exit_code;
+};
+
+static struct flag_set settings_flags(struct settings *s, struct flag *flags)
+{
+	const struct flag list[] = {
+		{"state", FLAG_STRING, "DIR", NULL,
+		 "keys, certificates and admin.kubeconfig ($XDG_STATE_HOME/federator, or "
+		 "/var/lib/federator as root)",
+		 &s->state},
+		{"listen-host", FLAG_STRING, "HOST", "127.0.0.1", "address to listen on", &s->host},
+		{"listen-port", FLAG_INT, "PORT", "7443", "port to listen on; 0: any", &s->port},
+		{"url", FLAG_STRING, "URL", NULL, "where others reach this replica", &s->url},
+		{"store", FLAG_STRING, "etcd|memory", "etcd", "where objects are kept", &s->store},
+		{"etcd", FLAG_STRING, "URLS", "http://127.0.0.1:7479", "etcd's client URLs",
+		 &s->etcd},
+		{"etcd-ca-file", FLAG_STRING, "FILE", NULL, "CA of etcd's certificates",
+		 &s->etcd_ca},
+		{"etcd-cert-file", FLAG_STRING, "FILE", NULL, "our certificate for etcd",
+		 &s->etcd_cert},
+		{"etcd-key-file", FLAG_STRING, "FILE", NULL, "its key", &s->etcd_key},
+		{"log-level", FLAG_STRING, "LEVEL", "info", "error, warn, info or debug",
+		 &s->log_level},
+	};
+
+	memcpy(flags, list, sizeof(list));
+	return (struct flag_set){
+		.program = "federator",
+		.env_prefix = "FEDERATOR",
+		.summary = "federator --etcd http://127.0.0.1:7479\n\n"
+			   "The hub of a federation of Kubernetes clusters for batch jobs.",
+		.flags = flags,
+		.n = ARRAY_LEN(list),
+	};
+}
+
+static char *default_state(void)
+{
+	const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (xdg && *xdg)
+		return xasprintf("%s/federator", xdg);
+	if (geteuid() == 0)
+		return xstrdup("/var/lib/federator");
+	return xasprintf("%s/.local/state/federator", home ? home : ".");
+}
+
+/* --- store --- */
+
+static int read_optional(const char *path, char **ret, struct error *err)
+{
+	size_t n;
+
+	return path ? file_read(path, ret, &n, err) : 0;
+}
+
+static int open_etcd(struct process *p, struct error *err)
+{
+	const struct settings *s = &p->settings;
+	auto_xfree char *ca = NULL, *cert = NULL, *key = NULL;
+
+	if (read_optional(s->etcd_ca, &ca, err) || read_optional(s->etcd_cert, &cert, err) ||
+	    read_optional(s->etcd_key, &key, err))
+		return -1;
+	p->hub.store = store_etcd_create(p->hub.loop, &(struct store_etcd_config){
+							      .endpoints = s->etcd,
+							      .ca_pem = ca,
+							      .cert_pem = cert,
+							      .key_pem = key,
+						      });
+	return 0;
+}
+
+static int open_store(struct process *p, struct error *err)
+{
+	if (!strcmp(p->settings.store, "etcd"))
+		return open_etcd(p, err);
+	if (strcmp(p->settings.store, "memory"))
+		return error_set(err, ERR_BAD_REQUEST, "--store is etcd or memory, not \"%s\"",
+				 p->settings.store);
+	p->hub.store = store_memory_create(p->hub.loop);
+	return 0;
+}
+
+/* --- leading --- */
+
+static void on_elected(void *arg)
+{
+	struct process *p = arg;
+
+	log_info("federator", "leads");
+	controllers_lead(p->hub.controllers);
+}
+
+static void on_deposed(void *arg)
+{
+	struct process *p = arg;
+
+	log_warn("federator", "leads no longer");
+	controllers_follow(p->hub.controllers);
+}
+
+static void on_queue_made(const json_t *object, const struct error *err, void *arg)
+{
+	if (err && err->code != ERR_ALREADY_EXISTS)
+		log_warn("federator", "make the queue \"default\": %s", err->text);
+}
+
+static void make_default_queue(struct process *p)
+{
+	struct server_change change = {.op = SERVER_CREATE, .kind = hub_kind("queues")};
+	auto_json *body = NULL;
+
+	if (hub_get(&p->hub, change.kind, NULL, "default"))
+		return;
+	body = json_pack("{ss,ss,s{ss},s{}}", "apiVersion", "scheduling.volcano.sh/v1beta1", "kind",
+			 "Queue", "metadata", "name", "default", "spec");
+	change.body = body;
+	server_change(p->hub.server, &change, on_queue_made, p);
+}
+
+static void on_ready(void *arg)
+{
+	struct process *p = arg;
+
+	make_default_queue(p);
+	p->hub.election =
+		election_create(p->hub.store, p->hub.loop, "leader", p->hub.url, LEADER_TTL_S,
+				&(struct election_callbacks){
+					.elected = on_elected, .deposed = on_deposed, .arg = p});
+	p->compactor = compactor_create(&p->hub);
+	log_info("federator", "serves %s", p->hub.url);
+}
+
+/* --- start --- */
+
+static int start_server(struct process *p, struct error *err)
+{
+	struct http_server_config http = {
+		.host = p->settings.host,
+		.port = (int)p->settings.port,
+		.cert_pem = p->hub.state.server.cert_pem,
+		.key_pem = p->hub.state.server.key_pem,
+		.client_ca_pem = p->hub.state.ca.cert_pem,
+	};
+
+	hub_profile(&p->hub, &p->profile);
+	if (server_create(p->hub.loop, &p->profile, p->hub.store, p->hub.cache, &http,
+			  &p->hub.server, err))
+		return -1;
+	server_on_ready(p->hub.server, on_ready, p);
+	return 0;
+}
+
+static void on_cache_ready(void *arg)
+{
+	log_debug("federator", "the cache is loaded");
+}
+
+static void make_parts(struct process *p)
+{
+	static const struct cache_join joins[] = {
+		{STORE_PREFIX "batch.volcano.sh/jobs/",
+		 STORE_PREFIX "batch.volcano.sh/jobs.status/"},
+		{NULL, NULL},
+	};
+
+	p->hub.cache = cache_create(p->hub.store, p->hub.loop, joins, on_cache_ready, p);
+	p->hub.placer = placer_create(&p->hub);
+	p->hub.jobs = jobs_create(&p->hub);
+	p->hub.clusters = clusters_create(&p->hub);
+	p->hub.queues = queues_create(&p->hub);
+	p->hub.tunnel = tunnel_create(&p->hub);
+	p->hub.controllers = controllers_create(&p->hub);
+}
+
+static int open_state(struct process *p, struct error *err)
+{
+	struct settings *s = &p->settings;
+	char hostname[256] = "localhost";
+	const char *hosts[] = {s->host, "localhost", "127.0.0.1", hostname, NULL};
+
+	gethostname(hostname, sizeof(hostname) - 1);
+	if (!s->state)
+		s->state = default_state();
+	p->hub.url = s->url ? xstrdup(s->url)
+			    : xasprintf("https://%s:%lld", s->host, (long long)s->port);
+	return state_open(s->state, "federator", hosts, p->hub.url,
+			  env_wall_ns(p->hub.env) / 1000000000, &p->hub.state, err);
+}
+
+/* --- end --- */
+
+static void on_server_gone(void *arg)
+{
+	struct process *p = arg;
+
+	cache_destroy(p->hub.cache);
+	p->hub.cache = NULL;
+	loop_stop(p->hub.loop);
+}
+
+static void on_resigned(void *arg)
+{
+	struct process *p = arg;
+
+	p->hub.election = NULL;
+	if (p->hub.server)
+		server_destroy(p->hub.server, DRAIN_MS, on_server_gone, p);
+	else
+		on_server_gone(p);
+}
+
+static void stop(void *arg)
+{
+	struct process *p = arg;
+
+	if (p->stopping)
+		return;
+	p->stopping = true;
+	log_info("federator", "stops");
+	controllers_follow(p->hub.controllers);
+	if (p->hub.election)
+		election_destroy(p->hub.election, on_resigned, p);
+	else
+		on_resigned(p);
+}
+
+static void process_finish(struct process *p)
+{
+	compactor_destroy(p->compactor);
+	controllers_destroy(p->hub.controllers);
+	tunnel_destroy(p->hub.tunnel);
+	store_destroy(p->hub.store);
+	jobs_destroy(p->hub.jobs);
+	clusters_destroy(p->hub.clusters);
+	queues_destroy(p->hub.queues);
+	placer_destroy(p->hub.placer);
+	state_finish(&p->hub.state);
+	free(p->hub.url);
+	free(p->hub.profile_tables);
+	loop_destroy(p->hub.loop);
+}
+
+static int run(struct process *p, struct error *err)
+{
+	p->hub.loop = loop_create();
+	p->hub.env = loop_env(p->hub.loop);
+	if (open_state(p, err) || open_store(p, err))
+		return -1;
+	make_parts(p);
+	if (start_server(p, err))
+		return -1;
+	loop_on_stop_signal(p->hub.loop, stop, p);
+	loop_run(p->hub.loop);
+	process_finish(p);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct process p = {0};
+	enum log_level level;
+	struct flag flags[16];
+	struct flag_set set = settings_flags(&p.settings, flags);
+	struct error err;
+	int rc = flags_parse(&set, argc, argv, &err);
+
+	if (rc > 0)
+		return 0;
+	if (rc < 0 || log_level_parse(p.settings.log_level, &level)) {
+		fprintf(stderr, "federator: %s\n",
+			rc < 0 ? err.text : "--log-level is error, warn, info or debug");
+		return 2;
+	}
+	log_set_level(level);
+	rc = run(&p, &err);
+	flags_finish(&set);
+	if (!rc)
+		return p.exit_code;
+	fprintf(stderr, "federator: %s\n", err.text);
+	return 1;
+}

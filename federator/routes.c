@@ -1,0 +1,85 @@
+#include "federator/routes.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "federator/controllers.h"
+#include "federator/placer.h"
+
+/* True when the request was answered here: this replica does not lead. */
+static bool sent_to_leader(struct hub *hub, struct server_request *r)
+{
+	const char *leader = election_leader(hub->election);
+	auto_xfree char *location = NULL;
+	struct error err;
+
+	if (controllers_lead_now(hub->controllers))
+		return false;
+	if (!leader || !strcmp(leader, hub->url)) {
+		error_set(&err, ERR_UNAVAILABLE, "no federator leads just now; try again");
+		server_respond_error(r, &err, NULL);
+		return true;
+	}
+	location = xasprintf("%s%s", leader, exchange_target(r->x));
+	exchange_add_header(r->x, "Location", location);
+	exchange_respond(r->x, 307, "text/plain", "", 0);
+	return true;
+}
+
+static int check_term(struct hub *hub, struct server_request *r, struct error *err)
+{
+	auto_xfree char *key = NULL;
+	struct store_guard guard;
+
+	return hub_term_guard(hub, r->name, exchange_header(r->x, "Federator-Term"), &guard, &key,
+			      err);
+}
+
+static void capacity_body(struct server_request *r, json_t *body, void *arg)
+{
+	struct hub *hub = arg;
+	auto_json *answer = NULL;
+	struct error err;
+
+	if (placer_report(hub->placer, r->name, body, &err)) {
+		server_respond_error(r, &err, NULL);
+		return;
+	}
+	answer = json_pack("{sI}", "seq", (json_int_t)json_int_at(body, 0, "seq", NULL));
+	server_respond(r, 200, answer);
+}
+
+void route_capacity(struct server_request *r, void *arg)
+{
+	struct hub *hub = arg;
+	struct error err;
+
+	if (sent_to_leader(hub, r))
+		return;
+	if (check_term(hub, r, &err)) {
+		server_respond_error(r, &err, NULL);
+		return;
+	}
+	server_read_body(r, capacity_body, hub);
+}
+
+void route_explain(struct server_request *r, void *arg)
+{
+	struct hub *hub = arg;
+	auto_json *job = NULL, *answer = NULL;
+	struct error err;
+
+	if (sent_to_leader(hub, r))
+		return;
+	job = hub_tree(hub, r->kind, r->ns, r->name);
+	answer = job ? placer_explain(hub->placer, job) : NULL;
+	if (answer) {
+		server_respond(r, 200, answer);
+		return;
+	}
+	error_set(&err, ERR_NOT_FOUND,
+		  job ? "nothing is known of job \"%s\" yet"
+		      : "jobs.batch.volcano.sh \"%s\" not found",
+		  r->name);
+	server_respond_error(r, &err, NULL);
+}
