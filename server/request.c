@@ -1,0 +1,169 @@
+/*
+ * One request: who holds it, what its query says. It outlives its exchange when a write is still on
+ * its way while the client has gone.
+ */
+#include <string.h>
+
+#include "server/internal.h"
+
+static void closed(struct exchange *x, bool lost, void *arg)
+{
+	struct request *r = arg;
+
+	r->pub.x = NULL;
+	if (r->on_close)
+		r->on_close(&r->pub, r->on_close_arg);
+	request_unref(r);
+}
+
+struct request *request_create(struct server *s, struct exchange *x)
+{
+	struct request *r = xnew0(struct request);
+
+	r->refs = 1;
+	r->server = s;
+	r->pub.server = s;
+	r->pub.x = x;
+	r->pub.user = &r->user;
+	r->pub.verb = "";
+	r->pub.subresource = "";
+	server_hold(s);
+	exchange_on_close(x, closed, r);
+	return r;
+}
+
+void request_ref(struct request *r)
+{
+	r->refs++;
+}
+
+void request_unref(struct request *r)
+{
+	struct server *s;
+
+	if (!r || --r->refs)
+		return;
+	s = r->server;
+	if (r->cleanup)
+		r->cleanup(r);
+	free(r->body_duplicate);
+	arena_finish(&r->arena);
+	free(r);
+	server_release(s);
+}
+
+struct server_request *server_request_ref(struct server_request *r)
+{
+	request_ref(request_of(r));
+	return r;
+}
+
+void server_request_unref(struct server_request *r)
+{
+	if (r)
+		request_unref(request_of(r));
+}
+
+void server_request_on_close(struct server_request *pub,
+			     void (*fn)(struct server_request *r, void *arg), void *arg)
+{
+	struct request *r = request_of(pub);
+
+	r->on_close = fn;
+	r->on_close_arg = arg;
+}
+
+struct arena *server_request_arena(struct server_request *r)
+{
+	return &request_of(r)->arena;
+}
+
+const char *request_query(const struct request *r, const char *name)
+{
+	const char *value = exchange_query(r->pub.x, name);
+
+	return value && *value ? value : NULL;
+}
+
+int request_query_bool(const struct request *r, const char *name, bool *ret, struct error *err)
+{
+	static const char *const yes[] = {"true", "1", "t", "T", "TRUE", "True"};
+	static const char *const no[] = {"false", "0", "f", "F", "FALSE", "False"};
+	const char *value = request_query(r, name);
+
+	if (!value)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
+		if (!strcmp(value, yes[i]) || !strcmp(value, no[i])) {
+			*ret = !strcmp(value, yes[i]);
+			return 0;
+		}
+	}
+	return error_set(err, ERR_BAD_REQUEST, "query parameter %s: \"%.40s\" is not true or false",
+			 name, value);
+}
+
+int request_dry_run(const struct request *r, bool *ret, struct error *err)
+{
+	const char *value = request_query(r, "dryRun");
+
+	if (value && strcmp(value, "All") != 0)
+		return error_set(
+			err, ERR_INVALID,
+			" \"\" is invalid: dryRun: Unsupported value: \"%.40s\": supported "
+			"values: \"All\"",
+			value);
+	*ret = value != NULL;
+	return 0;
+}
+
+int request_field_validation(const struct request *r, enum field_validation *ret, struct error *err)
+{
+	static const char *const names[] = {
+		[FIELDS_WARN] = "Warn",
+		[FIELDS_STRICT] = "Strict",
+		[FIELDS_IGNORE] = "Ignore",
+	};
+	const char *value = request_query(r, "fieldValidation");
+
+	*ret = FIELDS_WARN;
+	if (!value)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (!strcmp(value, names[i])) {
+			*ret = (enum field_validation)i;
+			return 0;
+		}
+	}
+	return error_set(
+		err, ERR_INVALID,
+		" \"\" is invalid: fieldValidation: Unsupported value: \"%.40s\": supported "
+		"values: \"Ignore\", \"Strict\", \"Warn\"",
+		value);
+}
+
+static void body_read(struct exchange *x, const char *bytes, size_t n, void *arg)
+{
+	struct request *r = arg;
+	auto_json *body = NULL;
+	enum body_type type;
+	struct error err;
+
+	request_ref(r);
+	if (body_type_parse(exchange_header(x, "Content-Type"), &type, &err) ||
+	    body_parse(type, bytes, n, &body, &r->body_duplicate, &err))
+		respond_error(r, &err, NULL);
+	else
+		r->body_done(&r->pub, body, r->body_arg);
+	request_unref(r);
+}
+
+void server_read_body(struct server_request *pub,
+		      void (*done)(struct server_request *r, json_t *body, void *arg), void *arg)
+{
+	struct request *r = request_of(pub);
+
+	r->body_done = done;
+	r->body_arg = arg;
+	exchange_read_all(pub->x, SERVER_MAX_BODY, body_read, r);
+}
