@@ -25,7 +25,7 @@ struct doc {
 	int64_t status_revision; /* of the status key; 0 when there is none */
 	size_t splice;           /* offset just behind the { of metadata */
 	size_t size;
-	char bytes[];            /* NUL-terminated */
+	char bytes[]; /* NUL-terminated */
 };
 
 /* Copies key and bytes; version and revisions are 0 and the caller's to set. Aborts on bytes

@@ -12,7 +12,8 @@
 
 enum patch_type { PATCH_MERGE, PATCH_JSON, PATCH_STRATEGIC };
 
-/* From a Content-Type; UNSUPPORTED_MEDIA for others, and for strategic on kinds that are not core. */
+/* From a Content-Type; UNSUPPORTED_MEDIA for others, and for strategic on kinds that are not core.
+ */
 int patch_type_parse(const char *content_type, const struct kind *k, enum patch_type *ret,
 		     struct error *err);
 

@@ -40,8 +40,8 @@ struct causes {
 	size_t n, cap;
 };
 
-/* value: the offending value as JSON text or NULL; detail: what is wrong, printf style; nothing more
- * is said where it comes out empty. */
+/* value: the offending value as JSON text or NULL; detail: what is wrong, printf style; nothing
+ * more is said where it comes out empty. */
 void causes_add(struct causes *c, enum cause_type type, const char *field, const char *value,
 		const char *detail, ...) __attribute__((format(printf, 5, 6)));
 void causes_finish(struct causes *c);

@@ -54,7 +54,7 @@ struct http_call_spec {
 	const char *const *headers; /* more "Name: value" lines, NULL-terminated; or NULL */
 	int64_t timeout_ms;         /* 0: 30 s; streams, uploads: silence that ends it (0: never) */
 	bool stream;                /* answer is given in pieces to on_data; uses the stream pool */
-	bool upload;                /* chunked request body, fed by http_call_send; own connection */
+	bool upload; /* chunked request body, fed by http_call_send; own connection */
 	void (*on_head)(struct http_call *call, int status, void *arg); /* streams; may be NULL */
 	/* Pieces of a 2xx answer of a stream, in order; of other answers the body is collected. */
 	void (*on_data)(struct http_call *call, const char *bytes, size_t n, void *arg);

@@ -88,7 +88,8 @@ void exchange_abort(struct exchange *x); /* cuts the connection; on_close(lost) 
 bool exchange_begun(const struct exchange *x);
 
 /* Called once when the exchange is over: answered in full, all bytes given to the kernel (lost =
- * false), or the client went away (lost = true), never from inside a call of the handler's. After it returns, x is gone. Between exchange_end and then, x must not be used. */
+ * false), or the client went away (lost = true), never from inside a call of the handler's. After
+ * it returns, x is gone. Between exchange_end and then, x must not be used. */
 void exchange_on_close(struct exchange *x, void (*fn)(struct exchange *x, bool lost, void *arg),
 		       void *arg);
 /* Called whenever queued output falls to zero. */

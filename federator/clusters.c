@@ -309,8 +309,8 @@ void clusters_follow(struct hub *hub)
 {
 	struct member *m, *tmp;
 
-	HASH_ITER(hh, hub->clusters->members, m, tmp)
-	member_free(m);
+	HASH_ITER (hh, hub->clusters->members, m, tmp)
+		member_free(m);
 }
 
 struct clusters *clusters_create(struct hub *hub)
@@ -327,7 +327,7 @@ void clusters_destroy(struct clusters *c)
 
 	if (!c)
 		return;
-	HASH_ITER(hh, c->members, m, tmp)
-	member_free(m);
+	HASH_ITER (hh, c->members, m, tmp)
+		member_free(m);
 	free(c);
 }

@@ -67,8 +67,10 @@ void jobs_destroy(struct jobs *j)
 
 	if (!j)
 		return;
-	HASH_ITER(hh, j->entries, e, tmp)
-	entry_free(e);
+	HASH_ITER (hh, j->entries, e, tmp)
+		entry_free(e);
+	list_for_each_safe (w, next, &j->writes, node)
+		jobs_write_free(w);
 	free(j);
 }
 
@@ -76,8 +78,8 @@ void jobs_follow(struct hub *hub)
 {
 	struct job_entry *e, *tmp;
 
-	HASH_ITER(hh, hub->jobs->entries, e, tmp)
-	entry_free(e);
+	HASH_ITER (hh, hub->jobs->entries, e, tmp)
+		entry_free(e);
 }
 
 /* --- events --- */

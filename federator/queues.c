@@ -84,9 +84,9 @@ static void on_timer(void *arg)
 	struct queues *q = arg;
 	struct queue_entry *e, *tmp;
 
-	HASH_ITER(hh, q->entries, e, tmp)
-	if (e->dirty)
-		write_status(q, e);
+	HASH_ITER (hh, q->entries, e, tmp)
+		if (e->dirty)
+			write_status(q, e);
 }
 
 void queues_changed(struct hub *hub, struct doc *doc, struct doc *prev)
@@ -132,8 +132,8 @@ void queues_follow(struct hub *hub)
 	struct queue_entry *e, *tmp;
 
 	timer_stop(hub->queues->timer);
-	HASH_ITER(hh, hub->queues->entries, e, tmp)
-	entry_free(hub->queues, e);
+	HASH_ITER (hh, hub->queues->entries, e, tmp)
+		entry_free(hub->queues, e);
 }
 
 struct queues *queues_create(struct hub *hub)
@@ -151,8 +151,8 @@ void queues_destroy(struct queues *q)
 
 	if (!q)
 		return;
-	HASH_ITER(hh, q->entries, e, tmp)
-	entry_free(q, e);
+	HASH_ITER (hh, q->entries, e, tmp)
+		entry_free(q, e);
 	timer_destroy(q->timer);
 	free(q);
 }

@@ -148,17 +148,17 @@ static void list_begin(struct informer *i)
 {
 	struct known *k, *tmp;
 
-	HASH_ITER(hh, i->known, k, tmp)
-	k->seen = false;
+	HASH_ITER (hh, i->known, k, tmp)
+		k->seen = false;
 }
 
 static void list_finished(struct informer *i)
 {
 	struct known *k, *tmp;
 
-	HASH_ITER(hh, i->known, k, tmp)
-	if (!k->seen)
-		known_remove(i, k);
+	HASH_ITER (hh, i->known, k, tmp)
+		if (!k->seen)
+			known_remove(i, k);
 	i->relist = false;
 	i->failures = 0;
 	set_health(i, true, NULL);
@@ -431,8 +431,7 @@ void informer_destroy(struct informer *i)
 	kube_cancel(i->list_call);
 	kube_stream_cancel(i->kube, i->watch);
 	timer_destroy(i->timer);
-	HASH_ITER(hh, i->known, k, tmp)
-	{
+	HASH_ITER (hh, i->known, k, tmp) {
 		HASH_DEL(i->known, k);
 		doc_unref(k->doc);
 		free(k);
@@ -461,8 +460,8 @@ void informer_each(const struct informer *i, void (*each)(struct doc *doc, void 
 {
 	struct known *k, *tmp;
 
-	HASH_ITER(hh, i->known, k, tmp)
-	each(k->doc, arg);
+	HASH_ITER (hh, i->known, k, tmp)
+		each(k->doc, arg);
 }
 
 int64_t informer_version(const struct informer *i)

@@ -27,8 +27,8 @@ struct owner_ops {
 		    void (*done)(enum owner_reply reply, struct doc *now, const struct error *err,
 				 void *arg),
 		    void *arg);
-	/* The Job of a Placement as it is now, read not older than the Placement; job NULL with err.
-	 * The runner checks the spec's hash. */
+	/* The Job of a Placement as it is now, read not older than the Placement; job NULL with
+	 * err. The runner checks the spec's hash. */
 	void (*read_job)(struct owner *o, const struct placement *p,
 			 void (*done)(struct doc *job, const struct error *err, void *arg),
 			 void *arg);

@@ -16,10 +16,11 @@
 struct runner;
 
 struct runner_config {
-	const char *cluster;        /* "gpu" */
-	const char *own_namespace;  /* of the agent: journal and Lease live there */
-	int64_t shutout_wait_ms;    /* W: no last word or forgetting before it has passed since start */
-	int64_t keep_pods_ms;       /* ended pods and their twin stay for logs */
+	const char *cluster;       /* "gpu" */
+	const char *own_namespace; /* of the agent: journal and Lease live there */
+	int64_t shutout_wait_ms;   /* W: no last word or forgetting before it has passed since start
+				    */
+	int64_t keep_pods_ms;      /* ended pods and their twin stay for logs */
 	int64_t journal_keep_ms;
 	bool predecessor_left_cleanly; /* then there is no W to wait */
 };
@@ -44,21 +45,21 @@ void runner_placements_synced(struct runner *r);
 /* The term is the upper half of every sequence number: set before the first claim. */
 void runner_set_term(struct runner *r, int64_t term);
 struct capacity_report {
-	int64_t seq;          /* term * 2^32 + n: grows with every report */
-	json_t *shapes;       /* free shapes, the caller's */
-	json_t *capacity;     /* shapes of empty nodes, the caller's */
+	int64_t seq;      /* term * 2^32 + n: grows with every report */
+	json_t *shapes;   /* free shapes, the caller's */
+	json_t *capacity; /* shapes of empty nodes, the caller's */
 };
 /* What the cluster has free now. Claims and last words said before carry a seq at most this. */
 struct capacity_report runner_report(struct runner *r);
 
 /* --- logs --- */
 struct log_request {
-	const char *ns, *uid;  /* the job's */
+	const char *ns, *uid; /* the job's */
 	int64_t part, generation;
-	const char *task;      /* NULL: the first */
+	const char *task; /* NULL: the first */
 	int64_t index;
 	bool follow;
-	int64_t tail_lines;    /* -1: all */
+	int64_t tail_lines; /* -1: all */
 };
 /* Streams a pod's log: data until ended (err NULL: it ended well). The result is cancelled with
  * runner_log_cancel; NULL with err when there is no such pod here. */
