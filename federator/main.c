@@ -18,12 +18,13 @@
 #define DRAIN_MS     5000
 
 struct settings {
-	char *state, *host, *url, *store, *etcd, *etcd_ca, *etcd_cert, *etcd_key, *log_level;
-	int64_t port;
+	char *state, *listen, *url, *store, *etcd, *etcd_ca, *etcd_cert, *etcd_key, *log_level;
 };
 
 struct process {
 	struct settings settings;
+	char *host; /* of --listen */
+	int port;
 	struct hub hub;
 	struct server_profile profile;
 	struct compactor *compactor;
@@ -38,8 +39,8 @@ static struct flag_set settings_flags(struct settings *s, struct flag *flags)
 		 "keys, certificates and admin.kubeconfig ($XDG_STATE_HOME/federator, or "
 		 "/var/lib/federator as root)",
 		 &s->state},
-		{"listen-host", FLAG_STRING, "HOST", "127.0.0.1", "address to listen on", &s->host},
-		{"listen-port", FLAG_INT, "PORT", "7443", "port to listen on; 0: any", &s->port},
+		{"listen", FLAG_STRING, "HOST:PORT", "127.0.0.1:7443", "where to listen",
+		 &s->listen},
 		{"url", FLAG_STRING, "URL", NULL, "where others reach this replica", &s->url},
 		{"store", FLAG_STRING, "etcd|memory", "etcd", "where objects are kept", &s->store},
 		{"etcd", FLAG_STRING, "URLS", "http://127.0.0.1:7479", "etcd's client URLs",
@@ -167,8 +168,8 @@ static void on_ready(void *arg)
 static int start_server(struct process *p, struct error *err)
 {
 	struct http_server_config http = {
-		.host = p->settings.host,
-		.port = (int)p->settings.port,
+		.host = p->host,
+		.port = p->port,
 		.cert_pem = p->hub.state.server.cert_pem,
 		.key_pem = p->hub.state.server.key_pem,
 		.client_ca_pem = p->hub.state.ca.cert_pem,
@@ -204,17 +205,31 @@ static void make_parts(struct process *p)
 	p->hub.controllers = controllers_create(&p->hub);
 }
 
+/* "127.0.0.1:7443", "[::1]:7443". */
+static int split_listen(struct process *p, struct error *err)
+{
+	const char *listen = p->settings.listen, *colon = strrchr(listen, ':');
+	bool brackets = listen[0] == '[' && colon && colon[-1] == ']';
+	char *end = NULL;
+	long port = colon ? strtol(colon + 1, &end, 10) : -1;
+
+	if (!colon || colon == listen || *end || end == colon + 1 || port < 1 || port > 65535)
+		return error_set(err, ERR_BAD_REQUEST, "--listen: \"%s\" is not HOST:PORT", listen);
+	p->host = xstrndup(listen + brackets, (size_t)(colon - listen) - 2 * (size_t)brackets);
+	p->port = (int)port;
+	return 0;
+}
+
 static int open_state(struct process *p, struct error *err)
 {
 	struct settings *s = &p->settings;
 	char hostname[256] = "localhost";
-	const char *hosts[] = {s->host, "localhost", "127.0.0.1", hostname, NULL};
+	const char *hosts[] = {p->host, "localhost", "127.0.0.1", hostname, NULL};
 
 	gethostname(hostname, sizeof(hostname) - 1);
 	if (!s->state)
 		s->state = default_state();
-	p->hub.url = s->url ? xstrdup(s->url)
-			    : xasprintf("https://%s:%lld", s->host, (long long)s->port);
+	p->hub.url = s->url ? xstrdup(s->url) : xasprintf("https://%s", s->listen);
 	return state_open(s->state, "federator", hosts, p->hub.url,
 			  env_wall_ns(p->hub.env) / 1000000000, &p->hub.state, err);
 }
@@ -267,6 +282,7 @@ static void process_finish(struct process *p)
 	queues_destroy(p->hub.queues);
 	placer_destroy(p->hub.placer);
 	state_finish(&p->hub.state);
+	free(p->host);
 	free(p->hub.url);
 	free(p->hub.profile_tables);
 	loop_destroy(p->hub.loop);
@@ -276,7 +292,7 @@ static int run(struct process *p, struct error *err)
 {
 	p->hub.loop = loop_create();
 	p->hub.env = loop_env(p->hub.loop);
-	if (open_state(p, err) || open_store(p, err))
+	if (split_listen(p, err) || open_state(p, err) || open_store(p, err))
 		return -1;
 	make_parts(p);
 	if (start_server(p, err))
