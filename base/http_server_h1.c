@@ -147,6 +147,7 @@ static void malformed(struct http1 *h)
 {
 	bool version = llhttp_get_errno(&h->parser) == HPE_INVALID_VERSION;
 
+	h->deaf = true;
 	if (h->x && h->x->begun)
 		h->cut = true;
 	else if (h->x)
@@ -211,7 +212,7 @@ static void step(struct http1 *h)
 	bool in_head = !h->head_done;
 
 	parse(h);
-	if (h->closing || h->cut)
+	if (h->deaf)
 		return;
 	if (in_head && (h->head_size > HTTP_MAX_HEAD || h->n_headers > HTTP_MAX_HEADERS))
 		http1_refuse(h, 431, "request head too large\n");
@@ -225,7 +226,7 @@ static void step(struct http1 *h)
 
 static bool can_step(const struct http1 *h)
 {
-	if (h->closing || h->cut || h->message_done)
+	if (h->deaf || h->closing || h->cut || h->message_done)
 		return false;
 	if (h->in_body && !nobody_reads(h) && !exchange_reading(h->x))
 		return false;
@@ -249,13 +250,13 @@ void http1_run(struct http1 *h)
 		else
 			break;
 	}
-	if (h->closing || h->cut)
+	if (h->deaf || h->closing || h->cut)
 		strbuf_finish(&h->input);
 }
 
 void http1_feed(struct http1 *h, const char *bytes, size_t n)
 {
-	if (h->closing || h->cut)
+	if (h->deaf || h->closing || h->cut)
 		return;
 	strbuf_add(&h->input, bytes, n);
 	http1_run(h);

@@ -106,6 +106,7 @@ struct http1 {
 
 	struct exchange *x;
 	size_t discarded;
+	bool deaf;    /* the input makes no sense from here on */
 	bool eof;     /* the client will send no more */
 	bool closing; /* once the output is out */
 	bool cut;     /* now */

@@ -35,15 +35,25 @@ static void add_header(struct exchange *x, const char *name, const char *value)
 		x->headers[x->n_headers++] = (struct http_header){name, value};
 }
 
-static void read_headers(struct exchange *x, char *at, size_t n)
+/* A token of RFC 9110 section 5.6.2. */
+static bool name_is_token(const char *name)
+{
+	return *name && !name[strspn(name, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+					   "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+}
+
+static bool read_headers(struct exchange *x, char *at, size_t n)
 {
 	x->headers = arena_array(&x->arena, struct http_header, n);
 	for (size_t i = 0; i < n; i++) {
 		char *name = at, *value = name + strlen(name) + 1;
 
+		if (!name_is_token(name))
+			return false;
 		at = value + strlen(value) + 1;
 		add_header(x, name, trim(value));
 	}
+	return true;
 }
 
 static char *decode(struct arena *arena, const char *text, size_t n, bool plus_is_space)
@@ -165,7 +175,10 @@ static int read_head(struct exchange *x)
 		http1_refuse(h, 400, "malformed request target\n");
 		return -1;
 	}
-	read_headers(x, head + strlen(head) + 1, h->n_headers);
+	if (!read_headers(x, head + strlen(head) + 1, h->n_headers)) {
+		http1_refuse(h, 400, "malformed header name\n");
+		return -1;
+	}
 	return check_head(x);
 }
 
