@@ -1,8 +1,8 @@
 /* Times and durations as text. */
+#include "base/encode.h"
+
 #include <string.h>
 #include <time.h>
-
-#include "base/encode.h"
 
 #include "base/mem.h"
 

@@ -85,8 +85,7 @@ static void anchors_clear(struct reader *r)
 {
 	struct anchor *a, *next;
 
-	HASH_ITER(hh, r->anchors, a, next)
-	{
+	HASH_ITER (hh, r->anchors, a, next) {
 		HASH_DEL(r->anchors, a);
 		json_decref(a->value);
 		free(a->name);
@@ -333,6 +332,21 @@ static int read_stream(struct reader *r, json_t *docs)
 	return 0;
 }
 
+/* No tag that they could name is read, and libyaml's time grows with the square of their number. */
+static int refuse_tag_directives(struct reader *r, const char *text, size_t n)
+{
+	static const char directive[] = "%TAG";
+	const char *found = text, *end = text + n;
+
+	while ((found = memmem(found, (size_t)(end - found), directive, strlen(directive)))) {
+		if (found == text || found[-1] == '\n' || found[-1] == '\r')
+			return fail_at(r, mark_of_offset(text, (size_t)(found - text)),
+				       "%s directives are not supported", directive);
+		found++;
+	}
+	return 0;
+}
+
 static int parse_yaml(const char *text, size_t n, json_t **ret_docs, struct error *err)
 {
 	auto_json *docs = json_array();
@@ -341,8 +355,9 @@ static int parse_yaml(const char *text, size_t n, json_t **ret_docs, struct erro
 
 	if (!yaml_parser_initialize(&r.parser))
 		abort();
+	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, n);
-	rc = read_stream(&r, docs);
+	rc = refuse_tag_directives(&r, text, n) || read_stream(&r, docs) ? -1 : 0;
 	anchors_clear(&r);
 	yaml_event_delete(&r.event);
 	yaml_parser_delete(&r.parser);
@@ -372,5 +387,9 @@ static bool parse_json(const char *text, size_t n, json_t **ret_docs)
 
 int yaml_parse_all(const char *text, size_t n, json_t **ret_docs, struct error *err)
 {
+	if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) { /* a byte order mark */
+		text += 3;
+		n -= 3;
+	}
 	return parse_json(text, n, ret_docs) ? 0 : parse_yaml(text, n, ret_docs, err);
 }

@@ -1,7 +1,8 @@
 /*
  * YAML to JSON by libyaml's events, with the resolver of the Kubernetes tools: only true/false are
  * booleans (yes, no, on, off stay strings), null and ~ are null, ints and floats are numbers;
- * anchors are expanded within a budget; merge keys and tags other than the core ones are refused.
+ * anchors are expanded within a budget; merge keys, %TAG and tags other than the core ones are
+ * refused. UTF-8 only.
  */
 #ifndef BASE_YAML_H
 #define BASE_YAML_H

@@ -126,7 +126,7 @@ Test(yaml, documents)
 	expect_json("---\n---\n", "[]");
 	expect_json("a: 1\n---\nb: 2\n...\n---\n# nothing\n---\nc: 3\n",
 		    "[{\"a\":1},{\"b\":2},{\"c\":3}]");
-	expect_json("%YAML 1.1\n---\na: 1\n", "[{\"a\":1}]");
+	expect_json("%YAML 1.1\n---\na: 1 %TAG\n", "[{\"a\":\"1 %TAG\"}]");
 	expect_json("\xef\xbb\xbf"
 		    "a: 1\r\nb: 2\r\n",
 		    "[{\"a\":1,\"b\":2}]");
@@ -179,6 +179,8 @@ Test(yaml, refusals_name_line_and_column)
 		 "line 1, column 4: \"aGk=\" cannot be read as tag:yaml.org,2002:binary"},
 		{"a: !!int x\n", "line 1, column 4: \"x\" cannot be read as tag:yaml.org,2002:int"},
 		{"a: !thing {}\n", "line 1, column 4: tag !thing is not supported"},
+		{"a: 1\n---\nb: 2\n...\n%TAG !e! tag:e,2000:\n---\nc: 3\n",
+		 "line 5, column 1: %TAG directives are not supported"},
 		{"a: !!seq {}\n", "line 1, column 4: tag tag:yaml.org,2002:seq is not supported"},
 		{"a: .inf\n", "line 1, column 4: .inf is a number that JSON cannot hold"},
 		{"a: -.INF\n", "line 1, column 4: -.INF is a number that JSON cannot hold"},
