@@ -1,0 +1,159 @@
+#include "scheduler/gang.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "scheduler/plugin.h"
+
+static int compare_names(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+static void copy_datasets(struct gang *g, const struct job *job)
+{
+	auto_xfree const char **names = xcalloc(job->n_datasets, sizeof(char *));
+
+	for (size_t i = 0; i < job->n_datasets; i++)
+		names[i] = job->datasets[i].name;
+	qsort(names, job->n_datasets, sizeof(char *), compare_names);
+	g->datasets = xcalloc(job->n_datasets, sizeof(char *));
+	for (size_t i = 0; i < job->n_datasets; i++)
+		if (!i || strcmp(names[i - 1], names[i]) != 0)
+			g->datasets[g->n_datasets++] = xstrdup(names[i]);
+}
+
+static void add_expression(struct strbuf *b, const json_t *e)
+{
+	size_t i;
+	json_t *v;
+
+	strbuf_addf(b, "%s%s %s", b->size ? ", " : "", json_str_at(e, "key", NULL),
+		    json_str_at(e, "operator", NULL));
+	json_array_foreach (json_at(e, "values", NULL), i, v)
+		strbuf_addf(b, "%s%s", i ? "|" : " ", json_string_value(v));
+}
+
+static char *selector_text(const json_t *selector)
+{
+	json_t *labels = (json_t *)(uintptr_t)json_at(selector, "matchLabels", NULL);
+	struct strbuf b = {.limit = 200};
+	const char *key;
+	json_t *value, *e;
+	size_t i;
+
+	json_object_foreach (labels, key, value)
+		strbuf_addf(&b, "%s%s=%s", b.size ? ", " : "", key, json_string_value(value));
+	json_array_foreach (json_at(selector, "matchExpressions", NULL), i, e)
+		add_expression(&b, e);
+	return strbuf_take(&b);
+}
+
+static int fill(struct model *m, struct gang *g, const struct job *job, const int32_t *choices,
+		struct error *err)
+{
+	const json_t *selector = json_at(job->tree, "spec", "placement", "clusterSelector", NULL);
+
+	if (selector_from_object(selector, &g->cluster_selector, err) < 0)
+		return error_prefix(err, "spec.placement.clusterSelector");
+	if (form_intern(m, job, choices, &g->form, err) < 0)
+		return -1;
+	g->selector_text = selector_text(selector);
+	g->tasks = xcalloc(job->n_tasks, sizeof(char *));
+	for (size_t i = 0; i < job->n_tasks; i++)
+		g->tasks[i] = xstrdup(job->tasks[i].name);
+	copy_datasets(g, job);
+	return 0;
+}
+
+int gang_create(struct model *m, const struct job *job, int32_t priority, const int32_t *choices,
+		struct gang **ret, struct error *err)
+{
+	struct gang *g = xnew0(struct gang);
+
+	g->uid = xstrdup(job->meta.uid ? job->meta.uid : "");
+	g->ns = xstrdup(job->meta.ns ? job->meta.ns : "");
+	g->name = xstrdup(job->meta.name ? job->meta.name : "");
+	g->queue = xstrdup(job->queue);
+	g->priority = priority;
+	g->submitted_ns = job->meta.created_ns;
+	g->link.priority = XXH3_64bits_withSeed(g->uid, strlen(g->uid), map_seed());
+	if (fill(m, g, job, choices, err) < 0) {
+		gang_destroy(m, g);
+		return -1;
+	}
+	*ret = g;
+	return 0;
+}
+
+void gang_destroy(struct model *m, struct gang *g)
+{
+	if (!g)
+		return;
+	assert(!g->pending);
+	for (size_t i = 0; g->tasks && i < g->form->n_tasks; i++)
+		free(g->tasks[i]);
+	for (size_t i = 0; i < g->n_datasets; i++)
+		free(g->datasets[i]);
+	free(g->tasks);
+	free(g->datasets);
+	free(g->selector_text);
+	selector_destroy(g->cluster_selector);
+	form_unref(m, g->form);
+	free(g->uid);
+	free(g->ns);
+	free(g->name);
+	free(g->queue);
+	free(g);
+}
+
+/* --- pending ------------------------------------------------------------------------------ */
+
+#define gang_of(node) container_of(node, struct gang, link)
+
+static inline bool gang_before(const struct treap_node *a, const struct treap_node *b)
+{
+	return plugins_order(gang_of((struct treap_node *)(uintptr_t)a),
+			     gang_of((struct treap_node *)(uintptr_t)b)) < 0;
+}
+
+static inline void no_summary(struct treap_node *n)
+{
+}
+
+DEFINE_TREAP(gang_tree, gang_before, no_summary)
+
+void pending_add(struct pending *p, struct gang *g)
+{
+	assert(!g->pending);
+	p->root = gang_tree_insert(p->root, &g->link);
+	p->n++;
+	g->pending = true;
+}
+
+void pending_remove(struct pending *p, struct gang *g)
+{
+	if (!g->pending)
+		return;
+	p->root = gang_tree_remove(p->root, &g->link);
+	p->n--;
+	g->pending = false;
+}
+
+struct gang *pending_next(const struct pending *p, const struct gang *after)
+{
+	struct treap_node *t = p->root, *found = NULL;
+
+	while (t) {
+		bool behind = !after || plugins_order(after, gang_of(t)) < 0;
+
+		if (behind)
+			found = t;
+		t = behind ? t->left : t->right;
+	}
+	return found ? gang_of(found) : NULL;
+}

@@ -1,0 +1,42 @@
+/*
+ * Gangs: a job as the core sees it. Nothing of the view it was made from is kept.
+ */
+#ifndef SCHEDULER_GANG_H
+#define SCHEDULER_GANG_H
+
+#include "api/selector.h"
+#include "api/views.h"
+#include "scheduler/form.h"
+#include "scheduler/treap.h"
+
+struct gang {
+	char *uid, *ns, *name, *queue;
+	int32_t priority;
+	int64_t submitted_ns; /* wall clock */
+	char **tasks;         /* names */
+	char **datasets;      /* names, each once, sorted */
+	size_t n_datasets;
+	struct selector *cluster_selector;
+	char *selector_text; /* for people; "" when it selects everything */
+	struct form *form;
+	struct treap_node link; /* in a pending list */
+	bool pending;
+};
+
+/* priority: of the job's class, looked up by the caller. choices: per task the alternative to take
+ * (-1: the task itself), NULL: the core chooses. INVALID: the core cannot decide about this job. */
+int gang_create(struct model *m, const struct job *job, int32_t priority, const int32_t *choices,
+		struct gang **ret, struct error *err);
+void gang_destroy(struct model *m, struct gang *g); /* NULL: nothing; must not be pending */
+
+/* Gangs that wait, in the order of the plugins. */
+struct pending {
+	struct treap_node *root;
+	size_t n;
+};
+void pending_add(struct pending *p, struct gang *g);
+void pending_remove(struct pending *p, struct gang *g); /* not there: nothing */
+/* The first gang behind `after`, which need not be pending any more; NULL: the very first. */
+struct gang *pending_next(const struct pending *p, const struct gang *after);
+
+#endif

@@ -1,0 +1,20 @@
+/* The order of gangs: priority, then age, then uid. */
+#include <string.h>
+
+#include "scheduler/plugin.h"
+
+static int by_priority(const struct gang *a, const struct gang *b)
+{
+	return (a->priority < b->priority) - (a->priority > b->priority);
+}
+
+const struct plugin plugin_priority = {.name = "priority", .order = by_priority};
+
+static int by_submission(const struct gang *a, const struct gang *b)
+{
+	if (a->submitted_ns != b->submitted_ns)
+		return a->submitted_ns < b->submitted_ns ? -1 : 1;
+	return strcmp(a->uid, b->uid);
+}
+
+const struct plugin plugin_submission = {.name = "submission", .order = by_submission};
