@@ -30,7 +30,8 @@ struct flag_set {
 	size_t n;
 };
 
-/* 0: go on; 1: --help or --version was printed; -1: err says what is wrong (BAD_REQUEST). */
+/* 0: go on; 1: --help or --version was printed; -1: err says what is wrong (BAD_REQUEST), nothing
+ * was stored. An empty variable counts as unset. */
 int flags_parse(const struct flag_set *set, int argc, char **argv, struct error *err);
 void flags_finish(const struct flag_set *set); /* frees the strings */
 
