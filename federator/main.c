@@ -5,6 +5,7 @@
 
 #include "base/flags.h"
 #include "base/json.h"
+#include "base/listen.h"
 #include "base/log.h"
 #include "federator/clusters.h"
 #include "federator/compactor.h"
@@ -23,8 +24,7 @@ struct settings {
 
 struct process {
 	struct settings settings;
-	char *host; /* of --listen */
-	int port;
+	struct listen listen;
 	struct hub hub;
 	struct server_profile profile;
 	struct compactor *compactor;
@@ -168,8 +168,8 @@ static void on_ready(void *arg)
 static int start_server(struct process *p, struct error *err)
 {
 	struct http_server_config http = {
-		.host = p->host,
-		.port = p->port,
+		.host = p->listen.host,
+		.port = p->listen.port,
 		.cert_pem = p->hub.state.server.cert_pem,
 		.key_pem = p->hub.state.server.key_pem,
 		.client_ca_pem = p->hub.state.ca.cert_pem,
@@ -205,26 +205,11 @@ static void make_parts(struct process *p)
 	p->hub.controllers = controllers_create(&p->hub);
 }
 
-/* "127.0.0.1:7443", "[::1]:7443". */
-static int split_listen(struct process *p, struct error *err)
-{
-	const char *listen = p->settings.listen, *colon = strrchr(listen, ':');
-	bool brackets = listen[0] == '[' && colon && colon[-1] == ']';
-	char *end = NULL;
-	long port = colon ? strtol(colon + 1, &end, 10) : -1;
-
-	if (!colon || colon == listen || *end || end == colon + 1 || port < 1 || port > 65535)
-		return error_set(err, ERR_BAD_REQUEST, "--listen: \"%s\" is not HOST:PORT", listen);
-	p->host = xstrndup(listen + brackets, (size_t)(colon - listen) - 2 * (size_t)brackets);
-	p->port = (int)port;
-	return 0;
-}
-
 static int open_state(struct process *p, struct error *err)
 {
 	struct settings *s = &p->settings;
 	char hostname[256] = "localhost";
-	const char *hosts[] = {p->host, "localhost", "127.0.0.1", hostname, NULL};
+	const char *hosts[] = {p->listen.host, "localhost", "127.0.0.1", hostname, NULL};
 
 	gethostname(hostname, sizeof(hostname) - 1);
 	if (!s->state)
@@ -282,7 +267,7 @@ static void process_finish(struct process *p)
 	queues_destroy(p->hub.queues);
 	placer_destroy(p->hub.placer);
 	state_finish(&p->hub.state);
-	free(p->host);
+	listen_finish(&p->listen);
 	free(p->hub.url);
 	free(p->hub.profile_tables);
 	loop_destroy(p->hub.loop);
@@ -292,7 +277,8 @@ static int run(struct process *p, struct error *err)
 {
 	p->hub.loop = loop_create();
 	p->hub.env = loop_env(p->hub.loop);
-	if (split_listen(p, err) || open_state(p, err) || open_store(p, err))
+	if (listen_parse(p->settings.listen, &p->listen, err) || open_state(p, err) ||
+	    open_store(p, err))
 		return -1;
 	make_parts(p);
 	if (start_server(p, err))
