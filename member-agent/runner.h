@@ -18,16 +18,15 @@ struct runner;
 struct runner_config {
 	const char *cluster;       /* "gpu" */
 	const char *own_namespace; /* of the agent: journal and Lease live there */
-	int64_t shutout_wait_ms;   /* W: no last word or forgetting before it has passed since start
-				    */
+	int64_t shutout_wait_ms;   /* W: no last word and no forgetting until it has passed */
 	int64_t keep_pods_ms;      /* ended pods and their twin stay for logs */
 	int64_t journal_keep_ms;
 	bool predecessor_left_cleanly; /* then there is no W to wait */
 };
 
-/* member: this cluster's apiserver. capacity_changed is called (soon, from the loop) when free or
- * capacity shapes may have changed. */
-struct runner *runner_create(struct loop *loop, struct kube *member, struct owner *owner,
+/* member: this cluster's apiserver. capacity_changed is called (soon, by a timer) when free or
+ * capacity shapes may have changed. Everything but config's pointers must outlive the runner. */
+struct runner *runner_create(struct env *env, struct kube *member, struct owner *owner,
 			     const struct runner_config *config,
 			     void (*capacity_changed)(void *arg), void *arg);
 void runner_destroy(struct runner *r);
@@ -44,6 +43,14 @@ void runner_placements_synced(struct runner *r);
 /* --- capacity --- */
 /* The term is the upper half of every sequence number: set before the first claim. */
 void runner_set_term(struct runner *r, int64_t term);
+/* What Placements must name to be acted on; cluster_uid NULL, incarnation -1: not checked. A
+ * Placement of another Cluster or incarnation is neither started, ended nor forgotten. */
+void runner_set_identity(struct runner *r, const char *cluster_uid, int64_t incarnation);
+
+/* --- orphans: attempts that live here and have no Placement --- */
+size_t runner_orphans(const struct runner *r);
+/* Called (by a timer) when their number changed. */
+void runner_on_orphans(struct runner *r, void (*fn)(void *arg), void *arg);
 struct capacity_report {
 	int64_t seq;      /* term * 2^32 + n: grows with every report */
 	json_t *shapes;   /* free shapes, the caller's */
@@ -70,7 +77,12 @@ struct log_stream *runner_log(struct runner *r, const struct log_request *reques
 			      struct error *err);
 void runner_log_cancel(struct log_stream *s);
 
-/* Why a gang waits or was refused here, for standalone explain; JSON, the caller's. */
+/* Why a job waits or was refused here, as it was last found; JSON, the caller's. NULL: nothing is
+ * known of it. */
 json_t *runner_explain(struct runner *r, const char *job_uid);
+
+/* The nodes and pods of this cluster, for who orders jobs here without a hub. */
+struct site;
+struct site *runner_site(struct runner *r);
 
 #endif
