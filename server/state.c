@@ -143,6 +143,13 @@ static int write_kubeconfig(const char *dir, const char *name, const struct stat
 	return file_write(path, text.bytes, text.size, 0600, err);
 }
 
+static int write_hash(const char *dir, const struct state *s, struct error *err)
+{
+	auto_xfree char *path = xasprintf("%s/pki/ca.hash", dir);
+
+	return file_write(path, s->ca_hash, strlen(s->ca_hash), 0644, err);
+}
+
 int state_open(const char *dir, const char *name, const char *const *hosts, const char *url,
 	       int64_t now_s, struct state *ret, struct error *err)
 {
@@ -153,7 +160,7 @@ int state_open(const char *dir, const char *name, const char *const *hosts, cons
 		return -1;
 	if (open_ca(dir, name, now_s, &s.ca, err) ||
 	    open_server(dir, name, &s.ca, hosts, now_s, &s.server, err) ||
-	    pki_cert_hash(s.ca.cert_pem, s.ca_hash, err) ||
+	    pki_cert_hash(s.ca.cert_pem, s.ca_hash, err) || write_hash(dir, &s, err) ||
 	    write_kubeconfig(dir, name, &s, url, now_s, err)) {
 		state_finish(&s);
 		return -1;

@@ -2,7 +2,7 @@
  * The state folder of a server: its CA, its certificate, a kubeconfig for the administrator.
  * Made at the first start; afterwards read, and only the server certificate is renewed.
  *
- *	<dir>/pki/ca.crt ca.key server.crt server.key      <dir>/admin.kubeconfig
+ *	<dir>/pki/ca.crt ca.key ca.hash server.crt server.key      <dir>/admin.kubeconfig
  */
 #ifndef SERVER_STATE_H
 #define SERVER_STATE_H
