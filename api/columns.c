@@ -74,9 +74,11 @@ const struct column columns_placement[] = {
 };
 
 CELL(dataset_size, "spec", "size")
+CELL(dataset_version, "spec", "version")
 
 const struct column columns_dataset[] = {
 	{"Size", "string", 0, dataset_size},
+	{"Version", "string", 0, dataset_version},
 	COLUMN_AGE,
 	{NULL},
 };

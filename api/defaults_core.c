@@ -23,8 +23,11 @@ static json_t *need_object(json_t *object, const char *key)
 
 void namespace_set_defaults(json_t *ns)
 {
-	json_t *spec = need_object(ns, "spec");
+	json_t *spec = need_object(ns, "spec"), *labels;
+	const char *name = json_str_at(ns, "metadata", "name", NULL);
 
+	if (name && (labels = need_object(json_object_get(ns, "metadata"), "labels")))
+		json_set_str(labels, "kubernetes.io/metadata.name", name);
 	default_str(need_object(ns, "status"), "phase", "Active");
 	if (spec && !json_object_get(spec, "finalizers"))
 		json_object_set_new(spec, "finalizers", json_pack("[s]", "kubernetes"));

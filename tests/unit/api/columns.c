@@ -52,7 +52,7 @@ Test(columns, show_each_kind)
 		{"placement",
 		 "{spec: {job: {name: a}, generation: 2, desired: Go}, status: {state: Running, nodes: n1}}",
 		 "Job=a|Generation=2|Desired=Go|State=Running|Reason=null|Age=<unknown>|[Nodes=n1]"},
-		{"dataset", "{spec: {size: 40Gi}}", "Size=40Gi|Age=<unknown>"},
+		{"dataset", "{spec: {size: 40Gi, version: v3}}", "Size=40Gi|Version=v3|Age=<unknown>"},
 		{"namespace", "{status: {phase: Active}}", "Status=Active|Age=<unknown>"},
 		{"configmap", "{data: {a: b, c: d}, binaryData: {e: AAAA}}",
 		 "Data=3|Age=<unknown>"},

@@ -124,8 +124,10 @@ Test(defaults, of_other_kinds)
 	expect_defaulted("federator.dev", "datasets",
 			 "{spec: {size: 1Gi}, replicas: [{cluster: a}]}",
 			 "{spec: {size: 1Gi}, replicas: [{cluster: a, completeness: '1'}]}");
-	expect_defaulted("", "namespaces", "{}",
-			 "{spec: {finalizers: [kubernetes]}, status: {phase: Active}}");
+	expect_defaulted(
+		"", "namespaces", "{metadata: {name: a}}",
+		"{metadata: {name: a, labels: {kubernetes.io/metadata.name: a}}, spec: {finalizers: "
+		"[kubernetes]}, status: {phase: Active}}");
 	expect_defaulted("", "secrets", "{stringData: {a: hi, b: ''}, data: {a: AAAA, c: AAAA}}",
 			 "{type: Opaque, data: {a: aGk=, b: '', c: AAAA}}");
 	expect_defaulted("", "nodes", "{status: {capacity: {cpu: 4}}}",
