@@ -261,8 +261,8 @@ static void set_headers(struct http_call *call, const struct http_call_spec *spe
 	add_header(call, "User-Agent", AGENT);
 	if (spec->accept)
 		add_header(call, "Accept", spec->accept);
-	if (spec->content_type || spec->body)
-		add_header(call, "Content-Type", spec->content_type);
+	add_header(call, "Content-Type",
+		   spec->content_type); /* NULL: not libcurl's default either */
 	if (spec->upload)
 		add_header(call, "Transfer-Encoding", "chunked");
 	if (token) {

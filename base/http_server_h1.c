@@ -118,7 +118,7 @@ void http1_end_exchange(struct http1 *h, bool lost)
 
 	if (!x)
 		return;
-	if (x->close || *h->config->draining)
+	if (x->close)
 		h->closing = true;
 	if (x->on_close)
 		x->on_close(x, lost || x->broken, x->close_arg);
