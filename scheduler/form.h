@@ -50,6 +50,12 @@ int form_intern(struct model *m, const struct job *job, const int32_t *choices, 
 struct form *form_ref(struct form *f);
 void form_unref(struct model *m, struct form *f); /* NULL: nothing */
 
+/* The bits of all variants. */
+static inline uint64_t form_all(const struct form *f)
+{
+	return UINT64_MAX >> (FORM_VARIANTS_MAX - f->n_variants);
+}
+
 struct form_memory *form_memory(struct form *f, int space_id);
 
 #endif

@@ -80,6 +80,7 @@ int gang_create(struct model *m, const struct job *job, int32_t priority, const 
 	g->name = xstrdup(job->meta.name ? job->meta.name : "");
 	g->queue = xstrdup(job->queue);
 	g->priority = priority;
+	g->charged = -1;
 	g->submitted_ns = job->meta.created_ns;
 	g->link.priority = XXH3_64bits_withSeed(g->uid, strlen(g->uid), map_seed());
 	if (fill(m, g, job, choices, err) < 0) {
@@ -109,6 +110,20 @@ void gang_destroy(struct model *m, struct gang *g)
 	free(g->name);
 	free(g->queue);
 	free(g);
+}
+
+int gang_variant(const struct gang *g, const int32_t *choices)
+{
+	for (size_t i = 0; i < g->form->n_variants; i++) {
+		size_t k = 0;
+
+		while (k < g->form->n_tasks &&
+		       g->form->variants[i].parts[k].alternative == choices[k])
+			k++;
+		if (k == g->form->n_tasks)
+			return (int)i;
+	}
+	return -1;
 }
 
 /* --- pending ------------------------------------------------------------------------------ */

@@ -19,6 +19,7 @@ struct gang {
 	struct selector *cluster_selector;
 	char *selector_text; /* for people; "" when it selects everything */
 	struct form *form;
+	int charged;            /* variant that its queue is charged with; -1: none */
 	struct treap_node link; /* in a pending list */
 	bool pending;
 };
@@ -28,6 +29,9 @@ struct gang {
 int gang_create(struct model *m, const struct job *job, int32_t priority, const int32_t *choices,
 		struct gang **ret, struct error *err);
 void gang_destroy(struct model *m, struct gang *g); /* NULL: nothing; must not be pending */
+
+/* The variant with these alternatives (by task); -1: there is none. */
+int gang_variant(const struct gang *g, const int32_t *choices);
 
 /* Gangs that wait, in the order of the plugins. */
 struct pending {

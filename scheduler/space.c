@@ -220,7 +220,7 @@ static void sweep(struct space *s)
 	if (s->n_empty <= EMPTY_MAX)
 		return;
 	HASH_ITER (hh, s->groups, g, next) {
-		if (g->count || g->pins || g->reported)
+		if (g->count || g->pins)
 			continue;
 		forget_recent(s, g);
 		group_free_all(s, g);
@@ -268,8 +268,6 @@ static void add_total(struct space *s, const struct shape_group *g, int64_t n)
 void space_add(struct space *s, struct shape_group *g, int64_t n)
 {
 	assert(!s->n_log && !s->seated);
-	if (n > 0)
-		s->growth++;
 	add_total(s, g, n);
 	change_count(s, g, n);
 	sweep(s);
@@ -278,7 +276,6 @@ void space_add(struct space *s, struct shape_group *g, int64_t n)
 void space_seat(struct space *s, struct seat *seat, struct shape_group *g)
 {
 	assert(!s->n_log && s->seated && !seat->group);
-	s->growth++;
 	add_total(s, g, 1);
 	change_count(s, g, 1);
 	seat->group = g;
@@ -304,7 +301,6 @@ static void transplant(struct space *s, struct shape_group *g)
 {
 	struct shape_group *to = space_group(s, g->key.cls, g->key.ports, g->vectors, g->stride);
 
-	to->reported = g->reported;
 	while (g->seats) {
 		struct seat *seat = seat_of(g->seats);
 

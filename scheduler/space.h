@@ -36,7 +36,6 @@ struct shape_group {
 	int64_t leftover; /* free cpu in milli + free memory in 4 MiB */
 	uint64_t below;   /* bits of the classes in this subtree */
 	int64_t touched;  /* scratch of waste counting */
-	int64_t reported; /* the count that the hub was told */
 	uint32_t pins;    /* by log entries: not to be freed */
 	uint32_t stride;
 	UT_hash_handle hh;
@@ -88,7 +87,7 @@ struct space {
 	size_t n_log, cap_log;
 	int64_t *total; /* sum of free */
 	int64_t nodes;
-	uint64_t growth; /* raised by every event after which more may fit */
+	uint64_t growth; /* raised by the owner with every event after which more may fit */
 	struct shape_group *probe;
 };
 

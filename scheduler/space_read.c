@@ -32,7 +32,7 @@ static void hash_seats(const struct treap_node *t, XXH3_state_t *x)
 	if (!t)
 		return;
 	hash_seats(t->left, x);
-	XXH3_64bits_update(x, seat_of((struct treap_node *)(uintptr_t)t)->rank, sizeof(uint64_t));
+	XXH3_64bits_update(x, &t->priority, sizeof(t->priority));
 	hash_seats(t->right, x);
 }
 
