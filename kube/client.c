@@ -28,6 +28,7 @@ struct kube_call {
 	struct list_node node;
 	struct kube *kube;
 	char *method, *path, *body, *content_type;
+	char **headers; /* the client's and the request's; NULL-terminated */
 	size_t body_size;
 	int64_t timeout_ms;
 	unsigned tries;
@@ -81,6 +82,9 @@ static void call_free(struct kube_call *call)
 	free(call->path);
 	free(call->body);
 	free(call->content_type);
+	for (size_t i = 0; call->headers[i]; i++)
+		free(call->headers[i]);
+	free(call->headers);
 	free(call);
 }
 
@@ -186,7 +190,8 @@ static void on_answer(const struct http_answer *a, void *arg)
 				  .body = a->body,
 				  .size = a->size,
 				  .err = a->err,
-				  .retry_after_s = a->retry_after_s};
+				  .retry_after_s = a->retry_after_s,
+				  .location = a->location};
 
 	call->http = NULL;
 	if (is_write(call) && a->status && fault_after_write()) {
@@ -221,7 +226,7 @@ static void call_send(struct kube_call *call)
 		.body_size = call->body_size,
 		.content_type = call->content_type,
 		.accept = "application/json",
-		.headers = (const char *const *)call->kube->headers,
+		.headers = (const char *const *)call->headers,
 		.timeout_ms = call->timeout_ms,
 		.on_done = on_answer,
 		.arg = call,
@@ -232,6 +237,21 @@ static void call_send(struct kube_call *call)
 	call->http = call->kube->ops->start(call->kube->transport, &spec);
 }
 
+static char **all_headers(const struct kube *k, const char *const *more)
+{
+	size_t n = k->n_headers, i;
+	char **list;
+
+	for (i = 0; more && more[i]; i++)
+		n++;
+	list = xcalloc(n + 1, sizeof(*list));
+	for (n = 0; n < k->n_headers; n++)
+		list[n] = xstrdup(k->headers[n]);
+	for (i = 0; more && more[i]; i++)
+		list[n++] = xstrdup(more[i]);
+	return list;
+}
+
 struct kube_call *kube_send(struct kube *k, const struct kube_request *request)
 {
 	struct kube_call *call = xnew0(struct kube_call);
@@ -239,6 +259,7 @@ struct kube_call *kube_send(struct kube *k, const struct kube_request *request)
 	call->kube = k;
 	call->method = xstrdup(request->method);
 	call->path = xstrdup(request->path);
+	call->headers = all_headers(k, request->headers);
 	if (request->body) {
 		call->body_size = request->body_size ? request->body_size : strlen(request->body);
 		call->body = xmalloc(call->body_size + 1);

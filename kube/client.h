@@ -55,17 +55,19 @@ struct kube_answer {
 	struct error err;            /* when !ok: from the Status, or the transport */
 	const json_t *error_details; /* Status.details when !ok and there are any, or NULL */
 	int64_t retry_after_s;       /* -1: none */
+	const char *location;        /* of a redirect, or NULL */
 };
 
 typedef void (*kube_done)(const struct kube_answer *answer, void *arg);
 
 struct kube_request {
-	const char *method;       /* "POST" */
-	const char *path;         /* with query; copied */
-	const char *body;         /* JSON; copied; NULL: none */
-	size_t body_size;         /* 0 with a body: strlen */
-	const char *content_type; /* NULL: application/json */
-	int64_t timeout_ms;       /* 0: 30 s */
+	const char *method;         /* "POST" */
+	const char *path;           /* with query; copied */
+	const char *body;           /* JSON; copied; NULL: none */
+	size_t body_size;           /* 0 with a body: strlen */
+	const char *content_type;   /* NULL: application/json */
+	int64_t timeout_ms;         /* 0: 30 s */
+	const char *const *headers; /* more "Name: value" lines, NULL-terminated; NULL: none */
 	kube_done done;
 	void *arg;
 };

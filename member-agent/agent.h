@@ -1,0 +1,55 @@
+/*
+ * The agent process: what its parts share. Private to this folder.
+ */
+#ifndef MEMBER_AGENT_AGENT_H
+#define MEMBER_AGENT_AGENT_H
+
+#include "base/loop.h"
+#include "kube/client.h"
+#include "member-agent/identity.h"
+#include "member-agent/runner.h"
+
+#define AGENT_NAMESPACE "federator-system" /* in the member: Lease, identity, journal */
+#define AGENT_PROTOCOL  1
+
+struct election;
+struct heartbeat;
+struct link;
+struct reporter;
+struct requests;
+
+struct settings {
+	char *name, *hub, *token_file, *ca_hash, *ca_file, *kubeconfig, *state, *log_level;
+	int64_t shutout_wait_ms, keep_pods_ms, journal_keep_ms;
+	bool standalone;
+};
+
+struct agent {
+	struct settings settings;
+	struct loop *loop;
+	struct env *env;
+	struct kube *member; /* this cluster's apiserver */
+	struct kube *hub;    /* NULL when standalone, or not joined yet */
+	struct identity identity;
+	struct election *election; /* of the agents of this member */
+	struct runner *runner;
+	struct link *link;
+	struct reporter *reporter;
+	struct heartbeat *heartbeat;
+	struct requests *requests;
+	struct http_client *ca_reader; /* reads the hub's CA when joining; freed at the end */
+	struct kube *joiner;           /* with the bootstrap token; freed at the end */
+	char *member_uid;              /* of kube-system */
+	int64_t hub_version;           /* highest resourceVersion of the hub that was ever seen */
+	int exit_code;
+};
+
+/* Ends the process in order; code and text as they will be given to the user. */
+void agent_stop(struct agent *a, int exit_code, const char *why);
+/* This process no longer speaks for the cluster: it must write nothing more, anywhere. */
+void agent_deposed(struct agent *a, const char *why);
+
+/* True for a 409 that says that this agent's term is over. */
+bool agent_is_superseded(const struct kube_answer *answer);
+
+#endif

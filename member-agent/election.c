@@ -1,0 +1,226 @@
+#include "member-agent/election.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/encode.h"
+#include "base/json.h"
+#include "base/log.h"
+
+#define LEASES      "/apis/coordination.k8s.io/v1/namespaces/" AGENT_NAMESPACE "/leases"
+#define LEASE       LEASES "/member-agent"
+#define HUB_VERSION "federator.dev/hub-version"
+#define WRITE_MS    5000
+
+struct election {
+	struct agent *agent;
+	char *identity;
+	json_t *lease;   /* as last read or written; NULL: not there */
+	int64_t seen_ms; /* when its renewTime was first seen: expiry is on our own clock */
+	char *seen_renew;
+	bool held, left_cleanly, leaving;
+	int64_t renewed_ms; /* when the last renewal that succeeded was sent */
+	int64_t sent_ms;
+	struct kube_call *call;
+	struct timer *timer;
+	void (*elected)(struct agent *a, bool left_cleanly);
+	void (*left)(void *arg);
+	void *left_arg;
+};
+
+static void election_read(struct election *e);
+static void election_write(struct election *e);
+
+static void on_timer(void *arg)
+{
+	struct election *e = arg;
+
+	if (e->held)
+		election_write(e);
+	else
+		election_read(e);
+}
+
+static json_t *lease_tree(const struct election *e)
+{
+	json_t *lease = e->lease ? json_deep_copy(e->lease) : json_object(), *meta, *spec;
+	int64_t now = env_wall_ns(e->agent->env);
+	char text[TIME_SIZE];
+
+	json_set_str(lease, "apiVersion", "coordination.k8s.io/v1");
+	json_set_str(lease, "kind", "Lease");
+	meta = json_object_need(lease, "metadata");
+	json_set_str(meta, "name", "member-agent");
+	json_set_str(meta, "namespace", AGENT_NAMESPACE);
+	if (e->agent->hub_version) {
+		char version[24];
+
+		snprintf(version, sizeof(version), "%lld", (long long)e->agent->hub_version);
+		json_set_str(json_object_need(meta, "annotations"), HUB_VERSION, version);
+	}
+	spec = json_object_need(lease, "spec");
+	json_set_str(spec, "holderIdentity", e->leaving ? "" : e->identity);
+	json_set_int(spec, "leaseDurationSeconds", ELECTION_LEASE_S);
+	time_format_micro(text, now);
+	json_set_str(spec, "renewTime", text);
+	if (!e->held)
+		json_set_str(spec, "acquireTime", text);
+	return lease;
+}
+
+static void take_lease(struct election *e, const struct kube_answer *a)
+{
+	json_decref(e->lease);
+	e->lease = json_parse(a->body, a->size, NULL, NULL);
+}
+
+static void become_holder(struct election *e)
+{
+	const char *version = json_str_at(e->lease, "metadata", "annotations", HUB_VERSION, NULL);
+
+	e->held = true;
+	if (version)
+		e->agent->hub_version = strtoll(version, NULL, 10);
+	log_info("election", "holds the lease as %s", e->identity);
+	e->elected(e->agent, e->left_cleanly);
+}
+
+/* Somebody else holds it, or our last renewal is so old that somebody may. */
+static void check_lost(struct election *e, const struct kube_answer *a)
+{
+	int64_t silent = env_mono_ms(e->agent->env) - e->renewed_ms;
+
+	if (a->err.code == ERR_CONFLICT || a->err.code == ERR_NOT_FOUND)
+		agent_deposed(e->agent, "another agent holds the lease of this member");
+	else if (silent > ELECTION_LEASE_S * 1000)
+		agent_deposed(e->agent, "the lease could not be renewed in time");
+	else
+		timer_start(e->timer, ELECTION_RENEW_MS / 4);
+}
+
+static void on_written(const struct kube_answer *a, void *arg)
+{
+	struct election *e = arg;
+
+	e->call = NULL;
+	if (e->leaving) {
+		e->left(e->left_arg);
+		return;
+	}
+	if (a->ok) {
+		take_lease(e, a);
+		e->renewed_ms = e->sent_ms;
+		timer_start(e->timer, ELECTION_RENEW_MS);
+		if (!e->held)
+			become_holder(e);
+	} else if (e->held) {
+		check_lost(e, a);
+	} else {
+		timer_start(e->timer, 1000);
+	}
+}
+
+static void election_write(struct election *e)
+{
+	auto_json *lease = lease_tree(e);
+	auto_xfree char *body = json_print(lease);
+
+	e->sent_ms = env_mono_ms(e->agent->env);
+	e->call = kube_send(e->agent->member,
+			    &(struct kube_request){.method = e->lease ? "PUT" : "POST",
+						   .path = e->lease ? LEASE : LEASES,
+						   .body = body,
+						   .timeout_ms = WRITE_MS,
+						   .done = on_written,
+						   .arg = e});
+}
+
+/* Expired on our own clock: its renewTime has not changed for as long as it lasts. */
+static bool is_expired(struct election *e)
+{
+	const char *renew = json_str_at(e->lease, "spec", "renewTime", NULL);
+	int64_t now = env_mono_ms(e->agent->env);
+	int64_t lasts_s =
+		json_int_at(e->lease, ELECTION_LEASE_S, "spec", "leaseDurationSeconds", NULL);
+
+	if (!e->seen_renew || strcmp(e->seen_renew, renew ? renew : "")) {
+		free(e->seen_renew);
+		e->seen_renew = xstrdup(renew ? renew : "");
+		e->seen_ms = now;
+	}
+	return now - e->seen_ms > lasts_s * 1000;
+}
+
+static void on_read(const struct kube_answer *a, void *arg)
+{
+	struct election *e = arg;
+	const char *holder;
+
+	e->call = NULL;
+	if (!a->ok && a->status != 404) {
+		log_warn("election", "read the lease: %s", a->err.text);
+		timer_start(e->timer, 1000);
+		return;
+	}
+	json_decref(e->lease);
+	e->lease = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
+	holder = json_str_at(e->lease, "spec", "holderIdentity", NULL);
+	e->left_cleanly = !holder || !*holder;
+	if (e->left_cleanly || is_expired(e))
+		election_write(e);
+	else
+		timer_start(e->timer, 1000);
+}
+
+static void election_read(struct election *e)
+{
+	e->call = kube_send(e->agent->member, &(struct kube_request){.method = "GET",
+								     .path = LEASE,
+								     .timeout_ms = WRITE_MS,
+								     .done = on_read,
+								     .arg = e});
+}
+
+struct election *election_start(struct agent *a,
+				void (*elected)(struct agent *a, bool left_cleanly))
+{
+	struct election *e = xnew0(struct election);
+	char host[128] = "agent", uid[UUID_SIZE];
+
+	gethostname(host, sizeof(host) - 1);
+	uuid_make(a->env, uid);
+	e->agent = a;
+	e->identity = xasprintf("%s_%d_%.8s", host, (int)getpid(), uid);
+	e->elected = elected;
+	e->timer = timer_create_in(a->env, on_timer, e);
+	election_read(e);
+	return e;
+}
+
+void election_leave(struct election *e, void (*done)(void *arg), void *arg)
+{
+	timer_stop(e->timer);
+	if (e->call)
+		kube_cancel(take_ptr(e->call));
+	if (!e->held) {
+		done(arg);
+		return;
+	}
+	e->leaving = true;
+	e->left = done;
+	e->left_arg = arg;
+	election_write(e);
+}
+
+void election_free(struct election *e)
+{
+	if (!e)
+		return;
+	if (e->call)
+		kube_cancel(e->call);
+	timer_destroy(e->timer);
+	json_decref(e->lease);
+	free(e->seen_renew);
+	free(e->identity);
+	free(e);
+}

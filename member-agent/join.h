@@ -1,0 +1,14 @@
+/*
+ * Joining: two consents. With a bootstrap token the member announces its Cluster and asks for a
+ * certificate; an administrator accepts it on the hub; the certificate comes back.
+ */
+#ifndef MEMBER_AGENT_JOIN_H
+#define MEMBER_AGENT_JOIN_H
+
+#include "member-agent/agent.h"
+
+/* Until a->identity has a certificate and the Cluster's uid; tries for as long as it takes. done is
+ * called once; failures that no waiting cures end the process. */
+void join_start(struct agent *a, void (*done)(struct agent *a));
+
+#endif
