@@ -11,7 +11,7 @@
 #include "api/pod_rules.h"
 #include "base/json.h"
 
-#define POD_NAME_MAX 63
+#define POD_NAME_MAX 63 /* names of pods are host names */
 
 static int64_t task_replicas(const json_t *task)
 {
@@ -97,28 +97,63 @@ static void check_tasks(const json_t *job, const json_t *spec, const struct path
 			      "is more than the %" PRId64 " pods of all tasks", pods);
 }
 
-static const struct {
+struct flag {
 	const char *name;
-	const char *args[8]; /* the arguments that it knows */
-} plugins[] = {
-	{"env", {NULL}},
-	/* No network policy is ever made, which is what this asks for. */
-	{"svc", {"--disable-network-policy", "--disable-network-policy=true", NULL}},
+	bool only_true;
 };
 
-static void check_arguments(const char *const *known, const json_t *args, const struct path *at,
+static const struct flag no_flags[] = {{NULL}};
+static const struct flag svc_flags[] = {
+	{"publish-not-ready-addresses"},
+	{"inject-hosts-env"},
+	{"disable-network-policy", .only_true = true}, /* none is ever made */
+	{NULL},
+};
+
+static const struct plugin {
+	const char *name;
+	const struct flag *flags;
+} plugins[] = {
+	{"env", no_flags},
+	{"svc", svc_flags},
+};
+
+/* "--name", "-name", "--name=true", "--name=false". */
+static bool argument_is(const char *text, const struct flag *flag)
+{
+	size_t dashes = strspn(text, "-"), n = strlen(flag->name);
+	const char *value;
+
+	if (dashes < 1 || dashes > 2 || strncmp(text + dashes, flag->name, n))
+		return false;
+	value = text + dashes + n;
+	return !*value || !strcmp(value, "=true") || (!flag->only_true && !strcmp(value, "=false"));
+}
+
+static void refuse_argument(const struct flag *flags, const json_t *arg, const struct path *at,
 			    struct causes *c)
 {
-	size_t i, k;
+	auto_strbuf list = {0};
+
+	for (const struct flag *f = flags; f->name; f++)
+		strbuf_addf(&list, "%s\"--%s\"", list.size ? ", " : "supported values: ", f->name);
+	causes_add_at(c, CAUSE_NOT_SUPPORTED, at, arg, "%s",
+		      list.size ? strbuf_str(&list) : "the plugin has no arguments");
+}
+
+static void check_arguments(const struct flag *flags, const json_t *args, const struct path *at,
+			    struct causes *c)
+{
+	size_t i;
 	json_t *arg;
 
 	json_array_foreach (args, i, arg) {
-		for (k = 0; known[k] && strcmp(known[k], json_string_value(arg)); k++)
-			;
-		if (!known[k])
-			causes_add_at(c, CAUSE_NOT_SUPPORTED, PATH_INDEX(at, i), arg,
-				      known[0] ? "supported values: \"%s\"" : "there are none%s",
-				      known[0] ? known[0] : "");
+		const struct flag *f = flags;
+
+		while (f->name && !argument_is(json_string_value(arg), f))
+			f++;
+		if (!f->name)
+			refuse_argument(flags, arg, PATH_INDEX(at, i), c);
 	}
 }
 
@@ -134,7 +169,7 @@ static void check_plugins(const json_t *spec, const struct path *at, struct caus
 		while (i < ARRAY_LEN(plugins) && strcmp(plugins[i].name, name))
 			i++;
 		if (i < ARRAY_LEN(plugins))
-			check_arguments(plugins[i].args, args, PATH_KEY(at, name), c);
+			check_arguments(plugins[i].flags, args, PATH_KEY(at, name), c);
 		else if (c->n < CAUSES_ENOUGH)
 			causes_add_at(c, CAUSE_NOT_SUPPORTED, at, value,
 				      "supported values: \"env\", \"svc\"");

@@ -30,7 +30,9 @@ Test(validate, takes_good_jobs)
 		{{"spec.maxRetry", "0"}, {"spec.ttlSecondsAfterFinished", "0"}},
 		{{"spec.runningEstimate", "1h30m"}, {"spec.priorityClassName", "high"}},
 		{{"spec.plugins", "{env: [], svc: []}"}},
-		{{"spec.plugins", "{svc: [--disable-network-policy]}"}},
+		{{"spec.plugins",
+		  "{svc: [--disable-network-policy, -publish-not-ready-addresses=true, "
+		  "--inject-hosts-env=false]}"}},
 		{{"spec.tasks[0].replicas", "0"}},
 		{{"spec.tasks[0].replicas", "10000"}},
 		{{"spec.tasks[0].template.spec.restartPolicy", "OnFailure"}},
@@ -92,10 +94,15 @@ Test(validate, names_the_field_of_a_bad_job)
 		{{{"spec.plugins", "{ssh: []}"}},
 		 "spec.plugins: Unsupported value: \"ssh\": supported values: \"env\", \"svc\"\n"},
 		{{{"spec.plugins", "{env: [--x]}"}},
-		 "spec.plugins[env][0]: Unsupported value: \"--x\": there are none\n"},
-		{{{"spec.plugins", "{svc: [--disable-network-policy=false]}"}},
-		 "spec.plugins[svc][0]: Unsupported value: \"--disable-network-policy=false\": supported "
-		 "values: \"--disable-network-policy\"\n"},
+		 "spec.plugins[env][0]: Unsupported value: \"--x\": the plugin has no arguments\n"},
+		{{{"spec.plugins", "{svc: [--inject-hosts-env, --disable-network-policy=false]}"}},
+		 "spec.plugins[svc][1]: Unsupported value: \"--disable-network-policy=false\": supported "
+		 "values: \"--publish-not-ready-addresses\", \"--inject-hosts-env\", "
+		 "\"--disable-network-policy\"\n"},
+		{{{"spec.plugins", "{svc: [inject-hosts-env]}"}},
+		 "spec.plugins[svc][0]: Unsupported value: \"inject-hosts-env\": supported "
+		 "values: \"--publish-not-ready-addresses\", \"--inject-hosts-env\", "
+		 "\"--disable-network-policy\"\n"},
 		{{{"spec.plugins", "{svc: []}"}, {"metadata.name", "1.x"}},
 		 "metadata.name: Invalid value: \"1.x\": with plugin svc it must consist of lower case "
 		 "letters, digits and '-', and begin and end with a letter or digit, the first one a "
