@@ -109,6 +109,11 @@ static void say_hello(struct link *l)
 						 .arg = l});
 }
 
+void link_say_hello(struct link *l)
+{
+	say_hello(l);
+}
+
 /* --- Placements --- */
 
 static void on_placement(struct doc *doc, struct doc *prev, void *arg)
@@ -359,7 +364,6 @@ struct link *link_create(struct agent *a, void (*up)(struct agent *a))
 	l->up = up;
 	l->timer = timer_create_in(a->env, on_timer, l);
 	list_init(&l->calls);
-	timer_start(l->timer, 0);
 	return l;
 }
 

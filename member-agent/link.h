@@ -7,10 +7,11 @@
 
 #include "member-agent/agent.h"
 
-/* Says hello until it is heard, then lists Placements not older than it and feeds the runner. */
 struct link *link_create(struct agent *a, void (*up)(struct agent *a));
 struct owner *link_owner(struct link *l);
-/* The first list of Placements begins when the runner is ready too. */
+/* Says hello until it is heard, then calls up. Not before the runner has seen its cluster. */
+void link_say_hello(struct link *l);
+/* Lists Placements, not older than the hello, and feeds the runner. */
 void link_start_placements(struct link *l);
 void link_destroy(struct link *l);
 

@@ -1,0 +1,326 @@
+/* The agent process: settings, the order of a start, an orderly end. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/flags.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "member-agent/agent.h"
+#include "member-agent/election.h"
+#include "member-agent/heartbeat.h"
+#include "member-agent/join.h"
+#include "member-agent/link.h"
+#include "member-agent/reporter.h"
+#include "member-agent/requests.h"
+
+#define RETRY_MS 1000
+
+struct process {
+	struct agent agent;
+	struct timer *timer;
+	bool stopping, left_cleanly;
+};
+
+static struct process *process_of(struct agent *a)
+{
+	return container_of(a, struct process, agent);
+}
+
+static struct flag_set settings_flags(struct settings *s, struct flag *flags)
+{
+	const struct flag list[] = {
+		{"name", FLAG_STRING, "NAME", NULL, "of this cluster on the hub", &s->name},
+		{"hub", FLAG_STRING, "URL", "https://127.0.0.1:7443", "the federator", &s->hub},
+		{"token-file", FLAG_STRING, "FILE", NULL,
+		 "bootstrap token, to join: fedctl cluster token create NAME", &s->token_file},
+		{"ca-hash", FLAG_STRING, "sha256:HEX", NULL, "of the hub's CA, to join",
+		 &s->ca_hash},
+		{"ca-file", FLAG_STRING, "FILE", NULL, "the hub's CA, instead of its hash",
+		 &s->ca_file},
+		{"kubeconfig", FLAG_STRING, "FILE", NULL,
+		 "of this cluster; without it, the pod's own", &s->kubeconfig},
+		{"state", FLAG_STRING, "DIR", NULL,
+		 "where the identity is kept; without it, the Secret "
+		 "federator-system/member-agent",
+		 &s->state},
+		{"shutout-wait", FLAG_DURATION, "TIME", "30s",
+		 "after a predecessor that did not leave cleanly, before any last word",
+		 &s->shutout_wait_ms},
+		{"keep-pods", FLAG_DURATION, "TIME", "10m", "ended pods stay so long, for logs",
+		 &s->keep_pods_ms},
+		{"journal-keep", FLAG_DURATION, "TIME", "168h", "outcomes stay so long",
+		 &s->journal_keep_ms},
+		{"log-level", FLAG_STRING, "LEVEL", "info", "error, warn, info or debug",
+		 &s->log_level},
+	};
+
+	memcpy(flags, list, sizeof(list));
+	return (struct flag_set){
+		.program = "member-agent",
+		.env_prefix = "MEMBER_AGENT",
+		.summary =
+			"member-agent --name gpu --hub https://hub:7443 --token-file T --ca-hash "
+			"sha256:...\n\nRuns the jobs that a federator gives to this cluster.",
+		.flags = flags,
+		.n = ARRAY_LEN(list),
+	};
+}
+
+bool agent_is_superseded(const struct kube_answer *answer)
+{
+	const json_t *causes = json_at(answer->error_details, "causes", NULL), *c;
+	size_t i;
+
+	json_array_foreach (causes, i, c) {
+		const char *reason = json_str_at(c, "reason", NULL);
+
+		if (reason && !strcmp(reason, "TermSuperseded"))
+			return true;
+	}
+	return false;
+}
+
+/* --- the end --- */
+
+static void on_left(void *arg)
+{
+	struct agent *a = arg;
+
+	loop_stop(a->loop);
+}
+
+/* Nothing of this process may be under way when it says that it has left. */
+static void end_parts(struct agent *a)
+{
+	requests_destroy(take_ptr(a->requests));
+	reporter_destroy(take_ptr(a->reporter));
+	heartbeat_destroy(take_ptr(a->heartbeat));
+	runner_destroy(take_ptr(a->runner));
+	link_destroy(take_ptr(a->link));
+}
+
+static void end_later(void *arg)
+{
+	struct agent *a = arg;
+
+	end_parts(a);
+	if (a->election)
+		election_leave(a->election, on_left, a);
+	else
+		loop_stop(a->loop);
+}
+
+void agent_stop(struct agent *a, int exit_code, const char *why)
+{
+	struct process *p = process_of(a);
+
+	if (p->stopping)
+		return;
+	p->stopping = true;
+	a->exit_code = exit_code;
+	if (exit_code)
+		fprintf(stderr, "member-agent: %s\n", why);
+	loop_defer(a->loop, end_later, a);
+}
+
+/* At once and without a word: whatever is still queued in this process must not be sent. */
+void agent_deposed(struct agent *a, const char *why)
+{
+	log_error("agent", "leaves: %s", why);
+	_exit(4);
+}
+
+/* --- the start, in order --- */
+
+static void on_capacity(void *arg)
+{
+	struct agent *a = arg;
+
+	if (a->reporter)
+		reporter_changed(a->reporter);
+}
+
+static void on_up(struct agent *a)
+{
+	a->heartbeat = heartbeat_create(a);
+	a->reporter = reporter_create(a);
+	a->requests = requests_create(a);
+	link_start_placements(a->link);
+}
+
+static void on_runner_ready(void *arg)
+{
+	struct agent *a = arg;
+
+	log_info("agent", "has seen all of its cluster");
+	link_say_hello(a->link);
+}
+
+static void start_runner(struct agent *a)
+{
+	struct process *p = process_of(a);
+	struct runner_config config = {
+		.cluster = a->settings.name,
+		.own_namespace = AGENT_NAMESPACE,
+		.shutout_wait_ms = a->settings.shutout_wait_ms,
+		.keep_pods_ms = a->settings.keep_pods_ms,
+		.journal_keep_ms = a->settings.journal_keep_ms,
+		.predecessor_left_cleanly = p->left_cleanly,
+	};
+	struct kube_config hub = {.server = a->settings.hub,
+				  .ca_pem = a->identity.ca_pem,
+				  .cert_pem = a->identity.cert_pem,
+				  .key_pem = a->identity.key_pem};
+
+	a->hub = kube_create(a->loop, &hub);
+	a->link = link_create(a, on_up);
+	a->runner = runner_create(a->env, a->member, link_owner(a->link), &config, on_capacity, a);
+	runner_on_ready(a->runner, on_runner_ready, a);
+}
+
+static void on_elected(struct agent *a, bool left_cleanly)
+{
+	process_of(a)->left_cleanly = left_cleanly;
+	if (a->identity.cert_pem && a->identity.cluster_uid)
+		start_runner(a);
+	else
+		join_start(a, start_runner);
+}
+
+static void on_identity(struct identity *take_id, const struct error *err, void *arg)
+{
+	struct agent *a = arg;
+
+	if (err) {
+		agent_stop(a, 1, err->text);
+		return;
+	}
+	a->identity = *take_id;
+	a->election = election_start(a, on_elected);
+}
+
+static void load_identity(struct agent *a)
+{
+	identity_load(a->member, a->settings.state, on_identity, a);
+}
+
+static void on_namespace(const struct kube_answer *answer, void *arg)
+{
+	struct agent *a = arg;
+
+	if (answer->ok || answer->err.code == ERR_ALREADY_EXISTS) {
+		load_identity(a);
+		return;
+	}
+	log_warn("agent", "make namespace " AGENT_NAMESPACE ": %s", answer->err.text);
+	timer_start(process_of(a)->timer, RETRY_MS);
+}
+
+static void on_kube_system(const struct kube_answer *answer, void *arg)
+{
+	static const char body[] = "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+				   "\"name\":\"" AGENT_NAMESPACE "\"}}";
+	struct agent *a = arg;
+	auto_json *tree = answer->ok ? json_parse(answer->body, answer->size, NULL, NULL) : NULL;
+	const char *uid = json_str_at(tree, "metadata", "uid", NULL);
+
+	if (!uid) {
+		log_warn("agent", "read this cluster's kube-system: %s", answer->err.text);
+		timer_start(process_of(a)->timer, RETRY_MS);
+		return;
+	}
+	free(a->member_uid);
+	a->member_uid = xstrdup(uid);
+	kube_send(a->member, &(struct kube_request){.method = "POST",
+						    .path = "/api/v1/namespaces",
+						    .body = body,
+						    .done = on_namespace,
+						    .arg = a});
+}
+
+static void start(void *arg)
+{
+	struct agent *a = arg;
+
+	kube_send(a->member, &(struct kube_request){.method = "GET",
+						    .path = "/api/v1/namespaces/kube-system",
+						    .done = on_kube_system,
+						    .arg = a});
+}
+
+static void on_signal(void *arg)
+{
+	agent_stop(arg, 0, "signal");
+}
+
+static int open_member(struct agent *a, struct error *err)
+{
+	struct kube_config config;
+	int rc = a->settings.kubeconfig
+			 ? kube_config_read(a->settings.kubeconfig, NULL, &config, err)
+			 : kube_config_in_cluster(&config, err);
+
+	if (rc)
+		return -1;
+	a->member = kube_create(a->loop, &config);
+	kube_config_finish(&config);
+	return 0;
+}
+
+static void agent_finish(struct agent *a)
+{
+	end_parts(a);
+	election_free(a->election);
+	kube_destroy(a->hub);
+	kube_destroy(a->joiner);
+	http_client_destroy(a->ca_reader);
+	kube_destroy(a->member);
+	identity_finish(&a->identity);
+	free(a->member_uid);
+	loop_destroy(a->loop);
+}
+
+static int run(struct process *p, struct error *err)
+{
+	struct agent *a = &p->agent;
+
+	if (!a->settings.name)
+		return error_set(err, ERR_BAD_REQUEST, "--name is required");
+	a->loop = loop_create();
+	a->env = loop_env(a->loop);
+	if (open_member(a, err))
+		return -1;
+	p->timer = timer_create_in(a->env, start, a);
+	loop_on_stop_signal(a->loop, on_signal, a);
+	start(a);
+	loop_run(a->loop);
+	timer_destroy(p->timer);
+	agent_finish(a);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct process p = {0};
+	enum log_level level;
+	struct flag flags[16];
+	struct flag_set set = settings_flags(&p.agent.settings, flags);
+	struct error err;
+	int rc = flags_parse(&set, argc, argv, &err);
+
+	if (rc > 0)
+		return 0;
+	if (rc < 0 || log_level_parse(p.agent.settings.log_level, &level)) {
+		fprintf(stderr, "member-agent: %s\n",
+			rc < 0 ? err.text : "--log-level is error, warn, info or debug");
+		return 2;
+	}
+	log_set_level(level);
+	rc = run(&p, &err);
+	flags_finish(&set);
+	if (!rc)
+		return p.agent.exit_code;
+	fprintf(stderr, "member-agent: %s\n", err.text);
+	return 1;
+}
