@@ -17,7 +17,7 @@ static const struct {
 	{"jobs", {.status_closed = true}},
 	{"queues", {0}},
 	{"clusters", {0}},
-	{"placements", {.verbs = READ | VERB_PATCH}},
+	{"placements", {.verbs = READ | VERB_PATCH | VERB_UPDATE}},
 	{"datasets", {0}},
 	{"leases", {0}},
 	{"priorityclasses", {0}},
