@@ -1,7 +1,6 @@
 /* From a body to an object that may be stored: pruned, defaulted, valid, admitted. */
 #include <string.h>
 
-#include "api/meta.h"
 #include "api/schema.h"
 #include "server/internal.h"
 
@@ -67,19 +66,6 @@ static int check_causes(struct write *w, struct error *err)
 	return -1;
 }
 
-static int validate(struct write *w, struct error *err)
-{
-	const struct kind *k = w->pub.kind;
-	struct causes *causes = &w->pub.causes;
-
-	meta_validate(k, w->pub.object, causes);
-	schema_validate(kind_schema(k), w->pub.object, causes);
-	/* rules rest on types: where those are wrong, the rules would say nothing new */
-	if (!causes->n && k->validate)
-		k->validate(w->pub.object, w->old, causes);
-	return check_causes(w, err);
-}
-
 int object_admit(struct write *w, struct error *err)
 {
 	const struct server_profile *p = w->server->profile;
@@ -92,16 +78,14 @@ int object_admit(struct write *w, struct error *err)
 int object_check(struct write *w, struct error *err)
 {
 	const struct kind *k = w->pub.kind;
-	const struct schema *schema = kind_schema(k);
 
 	core_kind_fold(k, w->pub.object);
-	schema_prune(schema, w->pub.object, on_dropped, w);
+	schema_prune(kind_schema(k), w->pub.object, on_dropped, w);
 	if (check_fields(w, err))
 		return -1;
-	schema_default(schema, w->pub.object);
-	if (k->set_defaults)
-		k->set_defaults(w->pub.object);
-	if (validate(w, err))
+	kind_default(k, w->pub.object);
+	kind_validate(k, w->pub.object, w->old, &w->pub.causes);
+	if (check_causes(w, err))
 		return -1;
 	if (w->type == WRITE_CREATE)
 		core_kind_complete(k, w->pub.object);

@@ -178,7 +178,7 @@ void too_large_version(int64_t version, int64_t present, struct error *err, stru
 struct selection {
 	const struct kind *kind;
 	char *prefix;
-	struct selector *labels;
+	struct selector *labels; /* both: NULL is everything */
 	struct field_selector *fields;
 };
 int selection_init(struct selection *sel, const struct request *r, struct error *err);

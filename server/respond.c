@@ -59,8 +59,11 @@ json_t *status_of(const struct request *r, const struct error *err, const struct
 					 ? 1
 					 : 0,
 	};
+	json_t *status = status_failure(err, &details);
 
-	return status_failure(err, &details);
+	if (err->code == ERR_INTERNAL) /* a failure that has no name has no reason either */
+		json_object_del(status, "reason");
+	return status;
 }
 
 void respond_error(struct request *r, const struct error *err, const struct causes *causes)

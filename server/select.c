@@ -102,16 +102,25 @@ static bool fields_match(const struct field_selector *s, const struct doc *d)
 	return field_selector_match(s, tree);
 }
 
+static bool has_labels(const struct selection *sel)
+{
+	return sel->labels && !selector_is_empty(sel->labels);
+}
+
+static bool has_fields(const struct selection *sel)
+{
+	return sel->fields && field_selector_path(sel->fields, 0);
+}
+
 bool selection_is_plain(const struct selection *sel)
 {
-	return selector_is_empty(sel->labels) && !field_selector_path(sel->fields, 0);
+	return !has_labels(sel) && !has_fields(sel);
 }
 
 bool selection_match(const struct selection *sel, const struct doc *d)
 {
-	if (!selector_is_empty(sel->labels) && !labels_match(sel->labels, d))
-		return false;
-	return !field_selector_path(sel->fields, 0) || fields_match(sel->fields, d);
+	return (!has_labels(sel) || labels_match(sel->labels, d)) &&
+	       (!has_fields(sel) || fields_match(sel->fields, d));
 }
 
 void doc_array_finish(struct doc_array *a)

@@ -1,0 +1,114 @@
+/* Who asks, and what the profile lets them do. */
+#include "fixture.h"
+
+static int64_t asked_view;
+
+static bool has_group(const struct server_user *u, const char *group)
+{
+	for (const char *const *g = u->groups; g && *g; g++)
+		if (!strcmp(*g, group))
+			return true;
+	return false;
+}
+
+/* carol's group may all; bob only reads; dora reads the object "a" alone while it exists. */
+static bool authorize(const struct server_request *r, struct strbuf *why, void *arg)
+{
+	if (has_group(r->user, "admins") || !strcmp(r->user->name, "alice"))
+		return true;
+	if (!strcmp(r->user->name, "bob"))
+		return !strcmp(r->verb, "get") || !strcmp(r->verb, "list");
+	if (!strcmp(r->user->name, "dora") && r->name && !strcmp(r->name, "a"))
+		return true;
+	strbuf_adds(why, "ask an administrator");
+	return false;
+}
+
+static int64_t view(const struct server_request *r, void *arg)
+{
+	return strcmp(r->user->name, "bob") ? 0 : __atomic_load_n(&asked_view, __ATOMIC_RELAXED);
+}
+
+static const struct server_profile profile = {.authorize = authorize, .view = view};
+
+Test(auth, knows_people_by_certificate_or_token)
+{
+	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+	auto_answer cert = call_full(f, &(struct call){"GET", CONFIGS, .certificate = true});
+	auto_answer token = call_full(f, &(struct call){"GET", CONFIGS, .user = "eve,admins"});
+	auto_answer unknown = call_full(f, &(struct call){"GET", CONFIGS, .user = "unknown"});
+	auto_answer nobody = call_full(f, &(struct call){"GET", CONFIGS, .nobody = true});
+
+	expect_status(&cert, 200);
+	expect_status(&token, 200);
+	expect_failure(&unknown, 401, "Unauthorized", "Unauthorized");
+	expect_failure(&nobody, 401, "Unauthorized", "Unauthorized");
+	fixture_destroy(f);
+}
+
+static const struct {
+	const char *user, *method, *path, *text;
+} refusals[] = {
+	{"bob", "DELETE", CONFIGS "/x",
+	 "configmaps \"x\" is forbidden: User \"bob\" cannot delete resource \"configmaps\" in API "
+	 "group \"\" in the namespace \"default\""},
+	{"bob", "DELETE", CONFIGS, "cannot deletecollection resource"},
+	{"bob", "GET", JOBS "?watch=true",
+	 "jobs.batch.volcano.sh is forbidden: User \"bob\" cannot watch resource \"jobs\" in API group "
+	 "\"batch.volcano.sh\" in the namespace \"default\""},
+	{"mallory", "GET", JOBS "/x/status", "cannot get resource \"jobs/status\" in API group"},
+	{"mallory", "GET", QUEUES,
+	 "cannot list resource \"queues\" in API group "
+	 "\"scheduling.volcano.sh\" at the cluster scope: ask an administrator"},
+	{"dora", "GET", CONFIGS, "cannot list"},
+	{"dora", "GET", CONFIGS "?fieldSelector=metadata.name%3Db", "cannot list"},
+};
+
+Test(auth, says_in_kubernetes_words_who_may_not_do_what)
+{
+	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+
+	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+		auto_answer a = call_full(f, &(struct call){refusals[i].method, refusals[i].path,
+							    .user = refusals[i].user});
+
+		expect_failure(&a, 403, "Forbidden", refusals[i].text);
+	}
+	fixture_destroy(f);
+}
+
+Test(auth, a_list_of_one_name_is_authorized_as_that_name)
+{
+	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+	auto_answer a =
+		call_full(f, &(struct call){"GET", CONFIGS "?fieldSelector=metadata.name%3Da",
+					    .user = "dora"});
+
+	expect_status(&a, 200);
+	fixture_destroy(f);
+}
+
+Test(auth, the_view_is_as_new_as_named_before_anybody_is_authorized)
+{
+	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+
+	__atomic_store_n(&asked_view, 1024 * 1000, __ATOMIC_RELAXED);
+	{
+		auto_answer late = call_full(
+			f, &(struct call){"GET", CONFIGS "?resourceVersion=0", .user = "bob"});
+		auto_answer other = call(f, "GET", CONFIGS "?resourceVersion=0", NULL);
+		const json_t *cause =
+			json_array_get(json_at(late.json, "details", "causes", NULL), 0);
+
+		expect_failure(&late, 504, "Timeout", "Too large resource version: 1024000");
+		cr_expect_str_eq(text_at(cause, "reason", NULL), "ResourceVersionTooLarge");
+		expect_status(&other, 200);
+	}
+	__atomic_store_n(&asked_view, 1024, __ATOMIC_RELAXED);
+	{
+		auto_answer a = call_full(f, &(struct call){"GET", CONFIGS, .user = "bob"});
+
+		expect_status(&a, 200);
+	}
+	fixture_destroy(f);
+}
