@@ -10,8 +10,9 @@
 
 #include "base/error.h"
 
-/* bytes: "k8s\0" and the envelope. The caller owns *ret. UNSUPPORTED_MEDIA for a kind that has no
- * table, BAD_REQUEST for malformed bytes. */
+/* bytes: "k8s\0" and the envelope. *ret begins with apiVersion and kind; the caller owns it. Values
+ * that Go would not write are absent, managedFields are dropped. UNSUPPORTED_MEDIA for a kind that
+ * has no table, BAD_REQUEST, with the field's path, for malformed bytes. */
 int proto_decode(const void *bytes, size_t n, json_t **ret, struct error *err);
 
 #endif
