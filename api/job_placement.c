@@ -85,7 +85,7 @@ static void check_alternative(const json_t *spec, const json_t *list, size_t i,
 			      json_object_get(a, "replicas"),
 			      "is less than the task's minAvailable of %lld",
 			      (long long)json_int_at(task, 0, "minAvailable", NULL));
-	amounts_check(json_object_get(a, "resources"), PATH_FIELD(at, "resources"), c);
+	container_amounts_check(json_object_get(a, "resources"), PATH_FIELD(at, "resources"), c);
 	check_label_keys(json_object_get(a, "nodeSelector"), PATH_FIELD(at, "nodeSelector"), c);
 	check_speed(list, i, PATH_FIELD(at, "speed"), c);
 }

@@ -7,8 +7,21 @@
 
 #define KIND_VARS(X)                                                                               \
 	X(configmap)                                                                               \
-	X(event) X(namespace) X(node) X(pod) X(secret) X(service) X(csr) X(lease) X(event_v1)      \
-		X(priorityclass) X(job) X(queue) X(cluster) X(dataset) X(placement)
+	X(event)                                                                                   \
+	X(namespace)                                                                               \
+	X(node)                                                                                    \
+	X(pod)                                                                                     \
+	X(secret)                                                                                  \
+	X(service)                                                                                 \
+	X(csr)                                                                                     \
+	X(lease)                                                                                   \
+	X(event_v1)                                                                                \
+	X(priorityclass)                                                                           \
+	X(job)                                                                                     \
+	X(queue)                                                                                   \
+	X(cluster)                                                                                 \
+	X(dataset)                                                                                 \
+	X(placement)
 
 #define X(var)                                                                                     \
 	extern const struct kind kind_##var;                                                       \

@@ -114,15 +114,27 @@ void meta_check_annotations(const json_t *annotations, const struct path *at, st
 			      ANNOTATIONS_MAX);
 }
 
-static void check_finalizers(const json_t *finalizers, const struct path *at, struct causes *c)
+/* Those that Kubernetes itself gives meaning to; others of its kinds need a domain. */
+static bool is_standard_finalizer(const char *name)
 {
-	size_t i;
-	json_t *name;
+	return !strcmp(name, "kubernetes") || !strcmp(name, "orphan") ||
+	       !strcmp(name, "foregroundDeletion");
+}
 
-	json_array_foreach (finalizers, i, name)
-		if (json_is_string(name) && !qualified_name_ok(json_string_value(name)))
+static void check_finalizers(const struct kind *k, const json_t *finalizers, const struct path *at,
+			     struct causes *c)
+{
+	for (size_t i = 0; i < json_array_size(finalizers) && c->n < CAUSES_ENOUGH; i++) {
+		const json_t *name = json_array_get(finalizers, i);
+		const char *text = json_string_value(name);
+
+		if (!text)
+			continue;
+		if (!qualified_name_ok(text) ||
+		    (k->core && !strchr(text, '/') && !is_standard_finalizer(text)))
 			causes_add_at(c, CAUSE_INVALID, PATH_INDEX(at, i), name,
 				      "must be a name such as example.com/cleanup");
+	}
 }
 
 static void check_owners(const json_t *owners, const struct path *at, struct causes *c)
@@ -145,13 +157,14 @@ void meta_validate(const struct kind *k, const json_t *object, struct causes *ca
 	} checks[] = {
 		{"labels", meta_check_labels},
 		{"annotations", meta_check_annotations},
-		{"finalizers", check_finalizers},
 		{"ownerReferences", check_owners},
 	};
 	const json_t *meta = json_object_get(object, "metadata");
 	const struct path *at = PATH_FIELD(NULL, "metadata");
 
 	check_name(k, meta, at, causes);
+	check_finalizers(k, json_object_get(meta, "finalizers"), PATH_FIELD(at, "finalizers"),
+			 causes);
 	for (size_t i = 0; i < ARRAY_LEN(checks) && causes->n < CAUSES_ENOUGH; i++)
 		checks[i].check(json_object_get(meta, checks[i].field),
 				PATH_FIELD(at, checks[i].field), causes);

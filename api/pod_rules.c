@@ -23,6 +23,18 @@ static bool whole_number(const json_t *value)
 	return !*end;
 }
 
+static void check_values(const json_t *values, const struct path *at, struct causes *c)
+{
+	for (size_t i = 0; i < json_array_size(values) && c->n < CAUSES_ENOUGH; i++) {
+		const json_t *value = json_array_get(values, i);
+		const char *text = json_string_value(value);
+
+		if (text && (strlen(text) > 63 || !label_value_ok(text)))
+			causes_add_at(c, CAUSE_INVALID, PATH_INDEX(at, i), value,
+				      "must be the value of a label, of at most 63 characters");
+	}
+}
+
 static void check_expression(const json_t *e, const struct path *at, struct causes *c)
 {
 	const json_t *values = json_object_get(e, "values");
@@ -38,6 +50,8 @@ static void check_expression(const json_t *e, const struct path *at, struct caus
 		return;
 	if (is_one_of(op, "In", "NotIn") && !n)
 		causes_add_at(c, CAUSE_REQUIRED, here, NULL, "operator %s needs values", op);
+	if (is_one_of(op, "In", "NotIn"))
+		check_values(values, here, c);
 	if (is_one_of(op, "Exists", "DoesNotExist") && n)
 		causes_add_at(c, CAUSE_FORBIDDEN, here, NULL, "operator %s takes no values", op);
 	if (is_one_of(op, "Gt", "Lt") && (n != 1 || !whole_number(json_array_get(values, 0))))
@@ -57,26 +71,51 @@ static bool is_extended(const char *name)
 	return strchr(name, '/') && !strstr(name, "kubernetes.io/");
 }
 
+static void check_amount(const char *name, const json_t *value, const struct path *at,
+			 struct causes *c)
+{
+	struct quantity q;
+	struct error err;
+
+	if (!qualified_name_ok(name))
+		causes_add_at(c, CAUSE_INVALID, at, NULL,
+			      "must be a name such as cpu or example.com/device");
+	else if (quantity_parse_json(value, &q, &err) < 0)
+		causes_add_at(c, CAUSE_INVALID, at, value, "%s", err.text);
+	else if (is_extended(name) && q.nano % 1000000000)
+		causes_add_at(c, CAUSE_INVALID, at, value, "must be a whole number");
+}
+
 void amounts_check(const json_t *amounts, const struct path *at, struct causes *c)
 {
 	const char *name;
 	json_t *value;
 
 	json_object_foreach ((json_t *)(uintptr_t)amounts, name, value) {
-		struct quantity q;
-		struct error err;
-
 		if (c->n >= CAUSES_ENOUGH)
 			return;
-		if (!qualified_name_ok(name))
-			causes_add_at(c, CAUSE_INVALID, PATH_KEY(at, name), NULL,
-				      "must be a name such as cpu or example.com/device");
-		else if (quantity_parse_json(value, &q, &err) < 0)
-			causes_add_at(c, CAUSE_INVALID, PATH_KEY(at, name), value, "%s", err.text);
-		else if (is_extended(name) && q.nano % 1000000000)
-			causes_add_at(c, CAUSE_INVALID, PATH_KEY(at, name), value,
-				      "must be a whole number");
+		check_amount(name, value, PATH_KEY(at, name), c);
 	}
+}
+
+static bool is_container_resource(const char *name)
+{
+	return strchr(name, '/') || is_one_of(name, "cpu", "memory") ||
+	       !strcmp(name, "ephemeral-storage") || !strncmp(name, "hugepages-", 10);
+}
+
+void container_amounts_check(const json_t *amounts, const struct path *at, struct causes *c)
+{
+	const char *name;
+	json_t *value;
+
+	amounts_check(amounts, at, c);
+	json_object_foreach ((json_t *)(uintptr_t)amounts, name, value)
+		if (qualified_name_ok(name) && !is_container_resource(name) && c->n < CAUSES_ENOUGH)
+			causes_add_at(
+				c, CAUSE_INVALID, PATH_KEY(at, name), NULL,
+				"must be cpu, memory, ephemeral-storage, hugepages-<size>, or a "
+				"name with a domain such as nvidia.com/gpu");
 }
 
 static void check_against_limit(const char *name, const json_t *request, const json_t *limit,
@@ -103,8 +142,8 @@ static void check_resources(const json_t *resources, const struct path *at, stru
 	const char *name;
 	json_t *request;
 
-	amounts_check(requests, at_requests, c);
-	amounts_check(limits, PATH_FIELD(at, "limits"), c);
+	container_amounts_check(requests, at_requests, c);
+	container_amounts_check(limits, PATH_FIELD(at, "limits"), c);
 	json_object_foreach ((json_t *)(uintptr_t)requests, name, request) {
 		const json_t *limit = json_object_get(limits, name);
 

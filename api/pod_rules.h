@@ -15,5 +15,7 @@ void pod_spec_check(const json_t *spec, const struct path *at, struct causes *c)
 void expressions_check(const json_t *expressions, const struct path *at, struct causes *c);
 /* {name: amount}: names are good, amounts of devices whole. */
 void amounts_check(const json_t *amounts, const struct path *at, struct causes *c);
+/* The same for what a container asks for, where a name without a domain is Kubernetes' own. */
+void container_amounts_check(const json_t *amounts, const struct path *at, struct causes *c);
 
 #endif

@@ -1,7 +1,9 @@
 /* Rules of Kubernetes' own kinds beyond their schemas; ConfigMaps and Secrets have a file apart. */
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "api/kinds.h"
+#include "api/names.h"
 #include "api/pod_rules.h"
 #include "base/json.h"
 
@@ -97,6 +99,9 @@ void pod_validate(const json_t *pod, const json_t *old, struct causes *causes)
 		return;
 	}
 	pod_spec_check(spec, at, causes);
+	if (node && *node && !dns_subdomain_ok(node))
+		causes_add_at(causes, CAUSE_INVALID, PATH_FIELD(at, "nodeName"),
+			      json_object_get(spec, "nodeName"), "must be the name of a node");
 	if (node && *node && json_array_size(json_object_get(spec, "schedulingGates")))
 		causes_add_at(causes, CAUSE_FORBIDDEN, PATH_FIELD(at, "nodeName"), NULL,
 			      "cannot be set until all schedulingGates have been cleared");
@@ -112,19 +117,43 @@ void node_validate(const json_t *node, const json_t *old, struct causes *causes)
 		      causes);
 }
 
+static void check_service_ports(const json_t *ports, const struct path *at, struct causes *c)
+{
+	for (size_t i = 0; i < json_array_size(ports) && c->n < CAUSES_ENOUGH; i++) {
+		const json_t *name = json_object_get(json_array_get(ports, i), "name");
+		const char *text = json_string_value(name);
+		const struct path *here = PATH_FIELD(PATH_INDEX(at, i), "name");
+
+		if (text && *text && !dns_label_ok(text))
+			causes_add_at(
+				c, CAUSE_INVALID, here, name,
+				"must consist of lower case letters, digits and '-', and begin and "
+				"end with a letter or digit");
+		else if ((!text || !*text) && json_array_size(ports) > 1)
+			causes_add_at(c, CAUSE_REQUIRED, here, NULL, "several ports need names");
+	}
+}
+
+static bool address_ok(const char *text)
+{
+	unsigned char bytes[sizeof(struct in6_addr)];
+
+	return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
 void service_validate(const json_t *service, const json_t *old, struct causes *causes)
 {
 	const json_t *spec = json_object_get(service, "spec");
 	const json_t *ports = json_object_get(spec, "ports");
 	const char *address = json_str_at(spec, "clusterIP", NULL);
 	const char *type = json_str_at(spec, "type", NULL);
-	const struct path *at = PATH_FIELD(PATH_FIELD(NULL, "spec"), "ports");
+	const struct path *at = PATH_FIELD(NULL, "spec");
 	bool headless = address && !strcmp(address, "None");
 
 	if (!json_array_size(ports) && !headless && (!type || strcmp(type, "ExternalName")))
-		causes_add_at(causes, CAUSE_REQUIRED, at, NULL, "%s", "");
-	for (size_t i = 0; json_array_size(ports) > 1 && i < json_array_size(ports); i++)
-		if (!json_object_get(json_array_get(ports, i), "name"))
-			causes_add_at(causes, CAUSE_REQUIRED, PATH_FIELD(PATH_INDEX(at, i), "name"),
-				      NULL, "several ports need names");
+		causes_add_at(causes, CAUSE_REQUIRED, PATH_FIELD(at, "ports"), NULL, "%s", "");
+	check_service_ports(ports, PATH_FIELD(at, "ports"), causes);
+	if (address && *address && !headless && !address_ok(address))
+		causes_add_at(causes, CAUSE_INVALID, PATH_FIELD(at, "clusterIP"),
+			      json_object_get(spec, "clusterIP"), "must be None or an IP address");
 }

@@ -35,6 +35,9 @@ Test(meta, has_rules_for_every_kind)
 		{"{name: a, finalizers: [x/y/z]}",
 		 "metadata.finalizers[0]: Invalid value: \"x/y/z\": "
 		 "must be a name such as example.com/cleanup\n"},
+		{"{name: a, finalizers: [orphan, mine]}",
+		 "metadata.finalizers[1]: Invalid value: \"mine\": must be a name such as "
+		 "example.com/cleanup\n"},
 		{"{name: a, ownerReferences: [{apiVersion: v1, kind: Pod, name: p}]}",
 		 "metadata.ownerReferences[0].uid: Required value\n"},
 		{"{name: a, ownerReferences: ["

@@ -202,6 +202,17 @@ Test(validate, checks_templates_where_schedulers_read_them)
 		 SPEC
 		 ".containers[0].resources.requests[a b]: Invalid value: must be a name such as cpu or "
 		 "example.com/device\n"},
+		{{{SPEC ".containers[0].resources", "{limits: {gpu: 1}}"}},
+		 SPEC
+		 ".containers[0].resources.limits[gpu]: Invalid value: must be cpu, memory, "
+		 "ephemeral-storage, hugepages-<size>, or a name with a domain such as nvidia.com/gpu\n"},
+		{{{SPEC ".affinity",
+		   "{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+		   "[{matchExpressions: [{key: a, operator: In, values: ['b c']}]}]}}}"}},
+		 SPEC
+		 ".affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+		 "nodeSelectorTerms[0].matchExpressions[0].values[0]: Invalid value: \"b c\": must be the "
+		 "value of a label, of at most 63 characters\n"},
 		{{{SPEC ".containers[0].ports", "[{containerPort: 0}]"}},
 		 SPEC ".containers[0].ports[0].containerPort: Invalid value: 0: is less than 1\n"},
 		{{{SPEC ".restartPolicy", "Sometimes"}},
