@@ -47,7 +47,14 @@ void event_validate(const json_t *event, const json_t *old, struct causes *cause
 			      "must be the event's namespace \"%s\"", ns);
 }
 
-/* What may change in a pod's spec: the rest is compared. */
+static bool is_bound(const json_t *pod)
+{
+	const char *node = json_str_at(pod, "spec", "nodeName", NULL);
+
+	return node && *node;
+}
+
+/* What may not change in a pod's spec. */
 static json_t *pod_fixed_part(const json_t *pod, const json_t *old)
 {
 	static const char *const lists[] = {"containers", "initContainers"};
@@ -57,8 +64,11 @@ static json_t *pod_fixed_part(const json_t *pod, const json_t *old)
 	json_object_del(spec, "activeDeadlineSeconds");
 	json_object_del(spec, "tolerations");
 	json_object_del(spec, "terminationGracePeriodSeconds");
-	if (!json_at(old, "spec", "nodeName", NULL))
+	/* Before it has a node: gates go, and binding, a write like others, sets the node. */
+	if (!is_bound(old)) {
 		json_object_del(spec, "schedulingGates");
+		json_object_del(spec, "nodeName");
+	}
 	for (size_t l = 0; l < ARRAY_LEN(lists); l++)
 		json_array_foreach (json_object_get(spec, lists[l]), i, container)
 			json_object_del(container, "image");
@@ -92,17 +102,17 @@ void pod_validate(const json_t *pod, const json_t *old, struct causes *causes)
 {
 	const json_t *spec = json_object_get(pod, "spec");
 	const struct path *at = PATH_FIELD(NULL, "spec");
-	const char *node = json_str_at(spec, "nodeName", NULL);
 
-	if (old) {
+	if (old)
 		check_pod_change(pod, old, causes);
+	else
+		pod_spec_check(spec, at, causes);
+	if (!is_bound(pod))
 		return;
-	}
-	pod_spec_check(spec, at, causes);
-	if (node && *node && !dns_subdomain_ok(node))
+	if (!dns_subdomain_ok(json_str_at(spec, "nodeName", NULL)))
 		causes_add_at(causes, CAUSE_INVALID, PATH_FIELD(at, "nodeName"),
 			      json_object_get(spec, "nodeName"), "must be the name of a node");
-	if (node && *node && json_array_size(json_object_get(spec, "schedulingGates")))
+	if (json_array_size(json_object_get(spec, "schedulingGates")))
 		causes_add_at(causes, CAUSE_FORBIDDEN, PATH_FIELD(at, "nodeName"), NULL,
 			      "cannot be set until all schedulingGates have been cleared");
 }

@@ -203,6 +203,14 @@ Test(validate_core, what_may_not_change)
 		 ""},
 		{"{" POD ", spec: {" POD_SPEC ", schedulingGates: [{name: g}]}}",
 		 "{" POD ", spec: {" POD_SPEC "}}", ""},
+		{"{" POD ", spec: {" POD_SPEC "}}", "{" POD ", spec: {" POD_SPEC ", nodeName: n}}",
+		 ""},
+		{"{" POD ", spec: {" POD_SPEC ", schedulingGates: [{name: g}]}}",
+		 "{" POD ", spec: {" POD_SPEC ", schedulingGates: [{name: g}], nodeName: n}}",
+		 "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared\n"},
+		{"{" POD ", spec: {" POD_SPEC ", nodeName: n}}", "{" POD ", spec: {" POD_SPEC "}}",
+		 "spec: Forbidden: a pod may not change but for images, activeDeadlineSeconds and added "
+		 "tolerations\n"},
 		{"{" POD ", spec: {" POD_SPEC ", nodeName: n}}",
 		 "{" POD ", spec: {" POD_SPEC ", nodeName: m}}",
 		 "spec: Forbidden: a pod may not change but for images, activeDeadlineSeconds and added "
