@@ -105,13 +105,17 @@ static size_t on_upload_wanted(char *buf, size_t size, size_t n, void *arg)
 	return n;
 }
 
+/* With TCP_USER_TIMEOUT the kernel takes a peer that reads slowly for a dead one. Of an upload the
+ * reader may be a person who scrolls, so keepalive has to do there. */
 static int on_socket_made(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
-	struct http_call *call = arg;
-	int ms = call->upload ? CLIENT_UPLOAD_STALL : CLIENT_USER_TIMEOUT;
+	const struct http_call *call = arg;
+	int ms = CLIENT_USER_TIMEOUT, probes = CLIENT_KEEPALIVE;
 
 	(void)purpose;
-	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	if (!call->upload)
+		setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
 	return CURL_SOCKOPT_OK;
 }
 

@@ -21,12 +21,11 @@
 #define CLIENT_CONNECTIONS  16
 #define CLIENT_CONNECT_MS   10000L
 #define CLIENT_CALL_MS      30000
-#define CLIENT_MAX_ANSWER   (64u * 1024 * 1024) /* collected; twice the largest list page seen */
+#define CLIENT_MAX_ANSWER   (64u * 1024 * 1024) /* collected; pages of lists are a tenth */
 #define CLIENT_MAX_UPLOAD   (256u * 1024) /* waiting in a call; more is the caller's to hold */
 #define CLIENT_IDLE_S       60L           /* below the idle limits of servers */
 #define CLIENT_USER_TIMEOUT 20000         /* ms of unanswered bytes until a link is dead */
-/* The kernel counts a closed window as unanswered, and the reader of an upload may be a person. */
-#define CLIENT_UPLOAD_STALL 600000
+#define CLIENT_KEEPALIVE    4             /* unanswered probes, 5 s apart, after 15 s of silence */
 
 struct pool {
 	struct http_client *client;

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -140,8 +141,7 @@ static void set_socket_options(int fd)
 	} options[] = {
 		{SOL_SOCKET, SO_REUSEADDR, 1},   {SOL_SOCKET, SO_KEEPALIVE, 1},
 		{IPPROTO_TCP, TCP_KEEPIDLE, 15}, {IPPROTO_TCP, TCP_KEEPINTVL, 5},
-		{IPPROTO_TCP, TCP_KEEPCNT, 4},   {IPPROTO_TCP, TCP_USER_TIMEOUT, HTTP_STALL_MS},
-		{IPPROTO_TCP, TCP_NODELAY, 1},
+		{IPPROTO_TCP, TCP_KEEPCNT, 4},   {IPPROTO_TCP, TCP_NODELAY, 1},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
@@ -180,6 +180,17 @@ static int open_listener(const struct http_server_config *config, int *ret_fd, s
 	return 0;
 }
 
+/* The usual soft limit of 1024 is below HTTP_MAX_CONNS. */
+static void raise_file_limit(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == files.rlim_max)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static struct http_server *server_create(struct loop *loop, const struct http_server_config *config)
 {
 	struct http_server *s = xnew0(struct http_server);
@@ -214,6 +225,7 @@ int http_server_create(struct loop *loop, const struct http_server_config *confi
 		tls_context_destroy(tls);
 		return -1;
 	}
+	raise_file_limit();
 	s = server_create(loop, config);
 	s->tls = tls;
 	/* Neither can fail for a socket that listens already. */

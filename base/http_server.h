@@ -37,6 +37,8 @@ struct http_server_config {
 	void *arg;
 };
 
+/* host: an IP address. UNAVAILABLE when the port is taken. Raises the process's soft limit of open
+ * files to the hard one. */
 int http_server_create(struct loop *loop, const struct http_server_config *config,
 		       struct http_server **ret_server, struct error *err);
 int http_server_port(const struct http_server *s);

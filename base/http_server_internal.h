@@ -28,9 +28,6 @@
 #define HTTP_LINGER_MS   1000         /* for the client to read the last answer */
 #define HTTP_RECORD      16384        /* plaintext of one TLS record */
 #define HTTP_WRITE       (128 * 1024) /* plaintext of one write to the socket */
-/* A peer that takes nothing for this long is dead. Long, because `kubectl logs | less` waits for a
- * person and the kernel counts a closed window as silence. */
-#define HTTP_STALL_MS 600000
 
 struct http_header {
 	const char *name, *value;
