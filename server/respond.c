@@ -46,11 +46,18 @@ void cause_add(struct causes *c, const char *reason, const char *field, const ch
 					  .message = xstrdup(message)};
 }
 
+/* 422 names the object only beside causes: without them clients show the name in place of the
+ * message. */
+static bool details_name_object(const struct error *err, const struct causes *causes)
+{
+	return err->code != ERR_INVALID || (causes && causes->n);
+}
+
 json_t *status_of(const struct request *r, const struct error *err, const struct causes *causes)
 {
-	const struct kind *k = r->pub.kind;
+	const struct kind *k = details_name_object(err, causes) ? r->pub.kind : NULL;
 	const struct status_details details = {
-		.name = r->pub.name,
+		.name = k ? r->pub.name : NULL,
 		.group = k ? k->group : NULL,
 		.kind = k ? (err->code == ERR_INVALID ? k->name : k->plural) : NULL,
 		.causes = causes,

@@ -187,6 +187,11 @@ static void watch_tell(struct watch *w, const struct cache_event *e)
 		send_object(w, "DELETED", e->type == CACHE_DELETED ? e->doc : e->prev, e->version);
 }
 
+static bool is_ours(const struct watch *w, const struct cache_event *e)
+{
+	return !strncmp(e->doc->key, w->sel.prefix, strlen(w->sel.prefix));
+}
+
 static void on_event(const struct cache_event *e, void *arg)
 {
 	struct watch *w = arg;
@@ -194,6 +199,10 @@ static void on_event(const struct cache_event *e, void *arg)
 
 	if (w->over || e->version <= w->version)
 		return;
+	if (!is_ours(w, e)) {
+		w->version = e->version;
+		return;
+	}
 	request_ref(r);
 	if (may_still_watch(w))
 		watch_tell(w, e);
@@ -229,13 +238,15 @@ static void on_bookmark_timer(void *arg)
 
 /* --- the beginning --- */
 
+/* Events of all kinds are followed: a bookmark may say no more than what was seen to pass, and must
+ * not fall behind while other kinds are busy. */
 static void watch_follow(struct watch *w)
 {
 	struct server *s = w->request->server;
 	struct error err;
 
-	w->source = cache_watch(s->cache, w->sel.prefix, w->version, on_event, on_source_ended, w,
-				&err);
+	w->source =
+		cache_watch(s->cache, STORE_PREFIX, w->version, on_event, on_source_ended, w, &err);
 	if (!w->source && !w->objects_first)
 		send_error(w, &err);
 	if (!w->source && !w->over)

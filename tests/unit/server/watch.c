@@ -188,6 +188,28 @@ Test(watch, ends_cleanly_at_its_time_with_a_bookmark)
 	fixture_destroy(f);
 }
 
+/* The window is one for all kinds, so a quiet watch must keep up with the busy ones. */
+Test(watch, bookmarks_follow_changes_of_other_kinds)
+{
+	struct fixture *f = fixture_create(NULL);
+	struct watcher *w;
+	auto_json *line = NULL;
+	char version[40];
+
+	snprintf(version, sizeof(version), "%s", list_version(f));
+	w = watch_from(f, version, "&timeoutSeconds=2&allowWatchBookmarks=true");
+	{
+		auto_answer job = call(f, "POST", JOBS, job_body("j", ""));
+
+		line = watcher_next(w);
+		cr_expect_str_eq(text_at(line, "type", NULL), "BOOKMARK");
+		cr_expect_str_eq(text_at(line, "object", "metadata", "resourceVersion", NULL),
+				 at(&job, "metadata", "resourceVersion"));
+	}
+	watcher_close(w);
+	fixture_destroy(f);
+}
+
 Test(watch, an_object_that_stops_matching_is_deleted_and_may_come_back)
 {
 	struct fixture *f = fixture_create(NULL);
