@@ -58,7 +58,8 @@ static const char *const count_keys[][2] = {
 	{"Failed", "failed"},
 };
 
-/* counts of a Placement: {task: {Pending: n, ...}}; NULL: nothing lives. */
+/* counts of a Placement: {task: {Pending: n, ...}}; NULL: nothing lives. status.pending is a count
+ * while the job has a place, and the reason why it waits while it has none. */
 static void set_counts(json_t *status, const json_t *counts)
 {
 	json_t *per_task = json_object(), *of_task;
@@ -73,6 +74,8 @@ static void set_counts(json_t *status, const json_t *counts)
 	for (size_t i = 0; i < ARRAY_LEN(count_keys); i++)
 		json_set_int(status, count_keys[i][1], sum[i]);
 	json_object_set_new(status, "taskStatusCount", per_task);
+	if (!counts)
+		json_object_del(status, "pending");
 }
 
 json_t *record_initial(const json_t *job, int64_t now_ns)
@@ -182,6 +185,16 @@ static void apply_done(json_t *status, const json_t *placement, int64_t now_ns)
 		  message, now_ns);
 }
 
+/* The first report that contains what the last word changed: the debit of the attempt ends with it,
+ * and the Placement that said so may be gone. */
+static void carry_capacity_seq(json_t *status, const json_t *placement)
+{
+	int64_t seq = json_int_at(placement, 0, "status", "capacitySeq", NULL);
+
+	if (seq)
+		json_set_int(json_object_need(status, "dispatch"), "capacitySeq", seq);
+}
+
 static void note_refusal(json_t *attempt, const char *reason, const json_t *nearest_miss)
 {
 	if (!attempt)
@@ -211,6 +224,7 @@ void job_status_apply(json_t *status, const json_t *job, const json_t *placement
 	const char *message = json_str_at(placement, "status", "message", NULL);
 
 	carry_retries(status, placement);
+	carry_capacity_seq(status, placement);
 	switch (step) {
 	case RECORD_RUNNING:
 		apply_running(status, placement, to, now_ns);

@@ -174,6 +174,7 @@ int record_make_offer(const json_t *job, const char *spec_hash, const struct rec
 	json_set_str(part, "clusterUID", offer->cluster_uid);
 	json_set_int(part, "generation", generation);
 	json_object_set_new(dispatch, "parts", json_pack("[o]", part));
+	json_object_del(dispatch, "capacitySeq");
 	job_status_begin_attempt(status, offer->cluster, generation, offer->why, offer->runners_up);
 	json_object_del(status, "pending");
 	*ret_status = status;
@@ -295,7 +296,8 @@ static bool same_str(const json_t *a, const json_t *b, const char *key)
 
 json_t *record_set_pending(const json_t *job, const json_t *pending, int64_t now_ns)
 {
-	const json_t *old = json_at(job, "status", "pending", NULL);
+	const json_t *now = json_at(job, "status", "pending", NULL);
+	const json_t *old = json_is_object(now) ? now : NULL; /* a count is no reason */
 	char since[TIME_SIZE];
 	json_t *status, *p;
 

@@ -1,0 +1,71 @@
+/*
+ * The placer's own: placer.c feeds the core with events, placer_session.c carries decisions out,
+ * placer_explain.c answers questions.
+ */
+#ifndef FEDERATOR_PLACER_INTERNAL_H
+#define FEDERATOR_PLACER_INTERNAL_H
+
+#include "api/views.h"
+#include "base/map.h"
+#include "federator/placer.h"
+#include "scheduler/fleet.h"
+
+#define PLACER_BUDGET_MS  5    /* of one turn of a session */
+#define PLACER_UNKNOWN_MS 1000 /* an offer whose outcome is not known is made again after */
+#define PLACER_BACKOFF_MS                                                                          \
+	INT64_C(30000) /* of a cluster that refused for another reason than room */
+#define PLACER_BACKOFF_MAX_MS INT64_C(600000)
+
+enum placed_state { JOB_UNKNOWN, JOB_WAITS, JOB_OPEN };
+
+/* A job as the placer told the core of it. */
+struct placed_job {
+	UT_hash_handle hh;
+	char *uid, *queue;
+	enum placed_state state;
+	int64_t generation; /* of the open attempt, or of the next */
+	bool unknown;       /* the outcome of its offer */
+	struct arena arena; /* of request */
+	struct resource_list request;
+};
+
+/* A cluster: its object, and what its agent and its heartbeat say. */
+struct placed_cluster {
+	UT_hash_handle hh;
+	char *name, *uid;
+	struct doc *doc;
+	bool heard;
+	int64_t held_seq; /* of the report that the core holds; 0: none */
+	json_t *capacity; /* shapes of empty nodes as last reported; NULL: those of its status */
+};
+
+struct priority {
+	UT_hash_handle hh;
+	char *name;
+	int32_t value;
+};
+
+struct placer {
+	struct hub *hub;
+	struct fleet *fleet;
+	struct placed_job *jobs;
+	struct placed_cluster *clusters;
+	struct priority *priorities;
+	int32_t default_priority;
+	bool leading;
+	struct timer *session; /* due soon: events gather until then */
+	struct timer *unknowns;
+	struct timer *alarm; /* when the first refusal is over */
+	int64_t alarm_ns;    /* wall clock; meaningful while the timer is active */
+};
+
+struct placed_job *placer_find(struct placer *p, const char *uid);
+struct placed_cluster *placer_cluster(struct placer *p, const char *name); /* NULL: unknown */
+int32_t placer_priority(const struct placer *p, const struct job *job);
+/* A session runs soon. */
+void placer_wake(struct placer *p);
+void placer_run_session(struct placer *p);
+/* The offer of a waiting job did not happen: it waits again. */
+void placer_take_offer_back(struct placer *p, struct placed_job *j);
+
+#endif

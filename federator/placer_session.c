@@ -1,0 +1,169 @@
+/* Carries the core's decisions out: an offer for each job that is placed, a reason for each that
+ * waits. */
+#include <string.h>
+
+#include "base/json.h"
+#include "federator/jobs.h"
+#include "federator/placer_internal.h"
+
+/* Decisions of one turn; the core takes no event before its session has ended. */
+struct failed_offers {
+	char **uids;
+	size_t n, cap;
+};
+
+static json_t *runners_up_json(const struct fleet_decision *d)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < d->n_runners_up; i++)
+		json_array_append_new(list,
+				      json_pack("{ss,ss}", "cluster", d->runners_up[i].cluster,
+						"why", d->runners_up[i].why));
+	return list;
+}
+
+static bool offer(struct placer *p, const struct fleet_decision *d)
+{
+	struct placed_cluster *c = placer_cluster(p, d->cluster);
+	auto_json *runners_up = runners_up_json(d);
+	int32_t *alternatives = xcalloc(d->n_choices, sizeof(*alternatives));
+	struct record_offer offer = {
+		.cluster = d->cluster,
+		.cluster_uid = c ? c->uid : NULL,
+		.why = d->why,
+		.runners_up = runners_up,
+		.alternatives = alternatives,
+		.incarnation = HUB_INCARNATION,
+		.protocol = HUB_PROTOCOL,
+	};
+	bool made;
+
+	for (size_t i = 0; i < d->n_choices; i++)
+		alternatives[i] = d->choices[i].alternative;
+	made = offer.cluster_uid && jobs_offer(p->hub, d->uid, &offer);
+	free(alternatives);
+	return made;
+}
+
+static void place(struct placer *p, const struct fleet_decision *d, struct failed_offers *failed)
+{
+	struct placed_job *j = placer_find(p, d->uid);
+
+	if (j) {
+		j->state = JOB_OPEN;
+		j->generation = d->generation;
+	}
+	if (offer(p, d))
+		return;
+	GROW(failed->uids, failed->n, failed->cap);
+	failed->uids[failed->n++] = xstrdup(d->uid);
+}
+
+/* --- why jobs wait --- */
+
+static const struct explain_place *nearest(const struct explain *e)
+{
+	const struct explain_place *best = NULL;
+
+	for (size_t i = 0; i < e->n_places; i++) {
+		const struct explain_place *x = &e->places[i];
+
+		if ((x->verdict == VERDICT_FULL || x->verdict == VERDICT_NEVER) &&
+		    (!best || x->fits > best->fits))
+			best = x;
+	}
+	return best;
+}
+
+static json_t *miss_json(const struct explain_place *place)
+{
+	const struct explain_short *s = place->n_shorts ? &place->shorts[0] : NULL;
+	json_t *miss = json_object();
+	auto_strbuf have = {0}, want = {0};
+
+	json_set_str(miss, "cluster", place->name);
+	json_set_int(miss, "pods", place->pods);
+	json_set_int(miss, "fits", place->fits);
+	json_set_str(miss, "detail", place->detail);
+	if (!s)
+		return miss;
+	resource_format(s->resource, s->have, &have);
+	resource_format(s->resource, s->want, &want);
+	json_set_str(miss, "resource", s->resource);
+	json_set_str(miss, "have", strbuf_str(&have));
+	json_set_str(miss, "want", strbuf_str(&want));
+	return miss;
+}
+
+static json_t *pending_json(const struct explain *e)
+{
+	const struct explain_place *place = nearest(e);
+	json_t *pending = json_object();
+
+	json_set_str(pending, "code", wait_code_name(e->code));
+	json_set_str(pending, "detail", e->detail);
+	if (place) {
+		json_set_str(pending, "cluster", place->name);
+		json_object_set_new(pending, "nearestMiss", miss_json(place));
+	}
+	return pending;
+}
+
+static void say_why(struct placer *p, const char *uid)
+{
+	auto_free(explain_destroy) struct explain *e =
+		fleet_explain(p->fleet, uid, env_wall_ns(p->hub->env));
+	auto_json *pending = e && !e->placed ? pending_json(e) : NULL;
+
+	if (pending)
+		jobs_set_pending(p->hub, uid, pending);
+}
+
+struct waiting {
+	char **uids;
+	size_t n, cap;
+};
+
+/* After the session: questions to the core are events too. */
+static void finish(struct placer *p, struct failed_offers *failed, struct waiting *waiting)
+{
+	for (size_t i = 0; i < failed->n; i++) {
+		struct placed_job *j = placer_find(p, failed->uids[i]);
+
+		if (j)
+			placer_take_offer_back(p, j);
+		free(failed->uids[i]);
+	}
+	for (size_t i = 0; i < waiting->n; i++) {
+		say_why(p, waiting->uids[i]);
+		free(waiting->uids[i]);
+	}
+	free(failed->uids);
+	free(waiting->uids);
+}
+
+void placer_run_session(struct placer *p)
+{
+	int64_t end = env_mono_ms(p->hub->env) + PLACER_BUDGET_MS;
+	struct failed_offers failed = {0};
+	struct waiting waiting = {0};
+	struct fleet_decision d;
+	bool more = true;
+
+	if (!p->leading)
+		return;
+	fleet_session_begin(p->fleet, env_wall_ns(p->hub->env));
+	while (env_mono_ms(p->hub->env) <= end && (more = fleet_session_next(p->fleet, &d))) {
+		if (d.wait == WAIT_NONE) {
+			place(p, &d, &failed);
+			continue;
+		}
+		GROW(waiting.uids, waiting.n, waiting.cap);
+		waiting.uids[waiting.n++] = xstrdup(d.uid);
+	}
+	fleet_session_end(p->fleet);
+	if (more)
+		placer_wake(p);
+	finish(p, &failed, &waiting);
+}
