@@ -245,6 +245,8 @@ void form_unref(struct model *m, struct form *f)
 	for (size_t i = 0; i < f->n_variants; i++)
 		for (size_t k = 0; k < f->n_tasks; k++)
 			spec_unref(m, f->variants[i].parts[k].spec);
+	for (size_t i = 0; i < f->n_memories; i++)
+		free(f->memories[i].why);
 	arena_finish(&f->arena);
 	free(f->memories);
 	free(f->key);

@@ -30,6 +30,7 @@ struct form_memory {
 	uint64_t full;   /* growth of free at which nothing fitted, + 1 */
 	uint64_t judged; /* growth of capacity at which `capable` was found, + 1 */
 	enum filter capable;
+	char *why; /* in words, why not; NULL: not asked yet */
 };
 
 struct form {

@@ -19,6 +19,7 @@ struct gang {
 	struct selector *cluster_selector;
 	char *selector_text; /* for people; "" when it selects everything */
 	struct form *form;
+	void *owner;            /* of whoever holds it at level 1 */
 	int charged;            /* variant that its queue is charged with; -1: none */
 	struct treap_node link; /* in a pending list */
 	bool pending;

@@ -7,8 +7,7 @@
 
 /* --- classes ------------------------------------------------------------------------------ */
 
-/* Has some of each extended resource that is asked for. */
-static bool has_devices(const struct model *m, const struct spec *spec, const struct shape_group *g)
+bool judge_lacks_device(const struct space *s, const struct spec *spec, const struct shape_group *g)
 {
 	for (size_t i = 0; i < spec->request.n; i++) {
 		const struct resource *r = &spec->request.items[i];
@@ -16,11 +15,11 @@ static bool has_devices(const struct model *m, const struct spec *spec, const st
 
 		if (r->amount <= 0 || !resource_is_extended(r->name))
 			continue;
-		slot = slots_find(&m->slots, r->name);
+		slot = slots_find(&s->model->slots, r->name);
 		if (slot == SLOT_NONE || (size_t)slot >= g->stride || !g->vectors[slot])
-			return false;
+			return true;
 	}
-	return true;
+	return false;
 }
 
 /* Asks the nodes where the class leaves it open. */
@@ -40,7 +39,7 @@ enum filter judge_group(struct space *s, const struct spec *spec, const struct s
 
 	if (spec_judge(spec, g->key.cls, labels | taints) == ADMIT_NO)
 		return FILTER_ARCHITECTURE;
-	if (!has_devices(s->model, spec, g))
+	if (judge_lacks_device(s, spec, g))
 		return FILTER_DEVICE;
 	if (!admits_some(s, spec, g, taints))
 		return FILTER_LABELS;

@@ -36,6 +36,10 @@ enum filter judge_classes(struct space *capacity, const struct spec *spec);
 enum filter judge_group(struct space *capacity, const struct spec *spec,
 			const struct shape_group *g);
 
+/* An extended resource that is asked for, and of which the group has none at all. */
+bool judge_lacks_device(const struct space *s, const struct spec *spec,
+			const struct shape_group *g);
+
 struct judgement {
 	enum filter filter;
 	enum verdict verdict;

@@ -173,8 +173,12 @@ static void say_capacity(const struct judge *j, const struct judgement *what, st
 			return;
 	strbuf_addf(out, "holds %" PRId64 " of %" PRId64 " tasks when empty", what->fits,
 		    what->pods);
-	if (!what->n_shorts)
-		strbuf_adds(out, ", as host ports or names of nodes are taken once");
+	for (size_t i = 0; i < j->form->n_tasks; i++) {
+		if (!v->parts[i].spec->ports)
+			continue;
+		strbuf_adds(out, ", one per node for its host ports");
+		return;
+	}
 }
 
 static void say_ports(const struct judge *j, const struct judgement *what, struct strbuf *out)

@@ -28,10 +28,9 @@ struct cluster_question {
 struct cluster_option {
 	struct fleet_cluster *cluster;
 	const char *name;
-	size_t variant;
-	int64_t rank;  /* of the variant */
-	int64_t bytes; /* of data sets that are not there */
-	int64_t waste; /* free units of extended resources not asked for, on the chosen nodes */
+	size_t variant; /* of the form; they are sorted best first */
+	int64_t bytes;  /* of data sets that are not there */
+	int64_t waste;  /* free units of extended resources not asked for, on the chosen nodes */
 	int64_t free, capacity; /* of the dominant resource, afterwards */
 };
 

@@ -4,6 +4,19 @@ const struct plugin *const plugins[] = {
 	/* order of gangs */
 	&plugin_priority,
 	&plugin_submission,
+	/* filters of clusters */
+	&plugin_ready,
+	&plugin_cordon,
+	&plugin_report,
+	&plugin_namespace,
+	&plugin_selector,
+	&plugin_backoff,
+	/* preferences among clusters */
+	&plugin_locality,
+	&plugin_alternatives,
+	&plugin_waste,
+	&plugin_spread,
+	&plugin_by_name,
 	NULL,
 };
 
