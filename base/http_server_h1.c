@@ -275,13 +275,18 @@ void http1_eof(struct http1 *h)
 
 /* Something of a body that the client sent before it left may still be on its way to a slow
  * reader; all else is lost with the client. */
+static bool body_is_under_way(const struct http1 *h)
+{
+	const struct exchange *x = h->x;
+
+	if (!x || x->ended || x->reader != READER_STREAM)
+		return false;
+	return x->body.size || (h->in_body && h->input.size);
+}
+
 bool http1_lost(const struct http1 *h)
 {
-	if (h->cut)
-		return true;
-	if (!h->eof)
-		return false;
-	return !(h->x && h->in_body && !h->x->ended && h->input.size);
+	return h->cut || (h->eof && !body_is_under_way(h));
 }
 
 bool http1_at_end(const struct http1 *h)

@@ -302,6 +302,22 @@ Test(http_server_h1, notices_that_the_client_has_gone)
 	cr_assert_eq(s.lost, 2);
 	wire_finish(&w);
 
+	/* The same, but the reader paused while it was given a piece. */
+	strbuf_clear(&s.body);
+	s.pause_after_piece = true;
+	wire_init(&w, seen_handle, &s);
+	wire_feeds(&w, "POST /hold HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
+	exchange_read_stream(s.held, seen_collect, &s);
+	wire_feeds(&w, "1\r\na\r\n1\r\nb\r\n");
+	wire_eof(&w);
+	cr_assert_not(w.lost);
+	exchange_read_pause(s.held, false);
+	wire_settle(&w);
+	cr_assert_str_eq(strbuf_str(&s.body), "ab");
+	cr_assert(w.lost);
+	cr_assert_eq(s.lost, 3);
+	wire_finish(&w);
+
 	/* Between requests, and in the middle of a head. */
 	for (int i = 0; i < 2; i++) {
 		wire_init(&w, seen_handle, &s);
@@ -311,7 +327,7 @@ Test(http_server_h1, notices_that_the_client_has_gone)
 		cr_assert_eq(w.out.size, 0);
 		wire_finish(&w);
 	}
-	cr_assert_eq(s.closed, 2);
+	cr_assert_eq(s.closed, 3);
 	seen_finish(&s);
 }
 
