@@ -80,6 +80,7 @@ void hub_profile(struct hub *hub, struct server_profile *ret)
 		.n_routes = ARRAY_LEN(served_routes),
 		.namespaces = namespaces,
 		.git_version = "v1.36.0",
+		.ca_pem = hub->state.ca.cert_pem,
 		.token = hub_token,
 		.view = view,
 		.authorize = hub_authorize,

@@ -287,20 +287,22 @@ static void ask_ca(struct join *j);
 static void on_ca(const struct http_answer *a, void *arg)
 {
 	struct join *j = arg;
+	auto_json *page = a->status == 200 ? json_parse(a->body, a->size, NULL, NULL) : NULL;
+	const char *pem = json_str_at(page, "certificate", NULL);
 	char hash[72];
 	struct error err;
 
-	if (a->status != 200) {
+	if (!pem) {
 		log_warn("join", "read the hub's CA: %s", a->status ? "not served" : a->err.text);
 		later(j, ask_ca);
 		return;
 	}
-	if (pki_cert_hash(a->body, hash, &err) || strcmp(hash, j->agent->settings.ca_hash)) {
+	if (pki_cert_hash(pem, hash, &err) || strcmp(hash, j->agent->settings.ca_hash)) {
 		give_up(j, "the hub's CA does not have the hash that --ca-hash gives: this is "
 			   "another server, or somebody between");
 		return;
 	}
-	j->agent->identity.ca_pem = xstrdup(a->body);
+	j->agent->identity.ca_pem = xstrdup(pem);
 	with_ca(j);
 }
 
@@ -313,7 +315,7 @@ static void ask_ca(struct join *j)
 	http_client_destroy(j->agent->ca_reader);
 	j->agent->ca_reader = http_client_create(j->agent->loop, &config);
 	http_call_start(j->agent->ca_reader, &(struct http_call_spec){.method = "GET",
-								      .path = "/ca.crt",
+								      .path = "/ca",
 								      .timeout_ms = 10000,
 								      .on_done = on_ca,
 								      .arg = j});

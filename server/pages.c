@@ -56,9 +56,20 @@ static void add_version(struct server *s)
 	page_add(s, "/version", FORM_JSON, j);
 }
 
+/* What a joining member compares with the hash that it was given; a certificate is no secret. */
+static void add_authority(struct server *s)
+{
+	json_t *j = json_object();
+
+	json_set_str(j, "certificate", s->profile->ca_pem);
+	page_add(s, "/ca", FORM_JSON, j);
+}
+
 void pages_create(struct server *s)
 {
 	add_version(s);
+	if (s->profile->ca_pem)
+		add_authority(s);
 	discovery_add(s);
 	openapi_add(s);
 }
@@ -118,7 +129,7 @@ bool page_is_open(const struct request *r)
 {
 	const char *path = exchange_path(r->pub.x);
 
-	return is_health(path) || same_path("/version", path);
+	return is_health(path) || same_path("/version", path) || same_path("/ca", path);
 }
 
 static void health_run(struct request *r)
