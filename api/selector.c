@@ -171,13 +171,11 @@ static void add_value(struct selector *s, struct requirement *r, const char *val
 	r->values[r->n_values++] = value;
 }
 
-/* "(a, b)"; an empty place is the empty value, but "()" has no value. */
+/* "(a, b)"; an empty place is the empty value, also in "()". */
 static int parse_set(struct parser *p, struct requirement *r)
 {
 	if (!take(p, "("))
 		return unexpected(p, "\"(\"");
-	if (take(p, ")"))
-		return 0;
 	do
 		add_value(p->selector, r, take_word(p));
 	while (take(p, ","));

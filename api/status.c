@@ -201,7 +201,9 @@ void status_read(int http_status, const char *body, size_t n, struct error *err)
 		read_plain(http_status, body, n, err);
 		return;
 	}
-	error_set(err, error_code_from(reason, http_status), "%s",
+	/* the ERROR event of a watch comes with HTTP status 200 and its own code */
+	error_set(err, error_code_from(reason, (int)json_int_at(j, http_status, "code", NULL)),
+		  "%s",
 		  *message ? message
 		  : reason ? reason
 			   : "no message");

@@ -59,7 +59,8 @@ json_t *status_failure(const struct error *err, const struct status_details *det
 /* `Job.batch.volcano.sh "x" is invalid: [a: .., b: ..]` into err, code INVALID. */
 void status_invalid(const char *kind, const char *group, const char *name,
 		    const struct causes *causes, struct error *err);
-/* Reads a Status (or any other error body) into err: code, and the message as the text. */
+/* Reads a Status (or any other error body) into err: code, and the message as the text. A code in
+ * the Status counts more than the HTTP status. */
 void status_read(int http_status, const char *body, size_t n, struct error *err);
 
 #endif

@@ -64,6 +64,11 @@ static void collect_ports(struct arena *a, struct pod *p, const json_t *spec)
 	}
 }
 
+static int32_t add_restarts(int32_t sum, int64_t n)
+{
+	return n <= 0 ? sum : n > INT32_MAX - sum ? INT32_MAX : sum + (int32_t)n;
+}
+
 static int decode_statuses(struct decoder *d, const json_t *v, const struct path *at, void *into)
 {
 	struct pod *p = into;
@@ -73,7 +78,7 @@ static int decode_statuses(struct decoder *d, const json_t *v, const struct path
 	if (!json_is_array(v))
 		return decode_fail(d, at, "must be an array");
 	json_array_foreach (v, i, s) {
-		p->restarts += (int32_t)json_int_at(s, 0, "restartCount", NULL);
+		p->restarts = add_restarts(p->restarts, json_int_at(s, 0, "restartCount", NULL));
 		if (p->exit_code < 0)
 			p->exit_code = (int32_t)json_int_at(s, -1, "state", "terminated",
 							    "exitCode", NULL);

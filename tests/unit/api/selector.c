@@ -61,6 +61,8 @@ Test(selector, matches_text_as_kubernetes_does)
 		{"env notin (test)", true},
 		{"missing notin (test)", true},
 		{"tier in (,a)", true},
+		{"tier in ()", true},
+		{"app notin ( )", true},
 		{"missing in (,a)", false},
 		{"cores>15", true},
 		{"cores>16", false},
@@ -96,7 +98,6 @@ Test(selector, refuses_malformed_text)
 		"a b",
 		"a in",
 		"a in (",
-		"a in ()",
 		"a in (b",
 		"a in b",
 		"a notin",
@@ -299,9 +300,8 @@ static void write_expression(const struct expression *e, struct strbuf *text, js
 		strbuf_addf(text, "%s%s", n++ ? "," : "", values[i]);
 		json_array_append_new(list, json_string(values[i]));
 	}
-	/* "(" before ")" alone would be the empty set, the empty value needs a comma */
 	if (e->op < 2)
-		strbuf_adds(text, text->bytes[text->size - 1] == '(' ? ",)" : ")");
+		strbuf_addc(text, ')');
 	json_array_append_new(array, json_pack("{s:s,s:s,s:o}", "key", keys[e->key], "operator",
 					       names[e->op], "values", list));
 }

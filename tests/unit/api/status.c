@@ -177,6 +177,10 @@ Test(status, reads_what_servers_answer)
 		   ERR_CONFLICT, "stale");
 	check_read(410, "{\"kind\":\"Status\",\"reason\":\"Expired\",\"message\":\"old\"}",
 		   ERR_EXPIRED, "old");
+	/* in the stream of a watch */
+	check_read(200,
+		   "{\"kind\":\"Status\",\"reason\":\"Expired\",\"message\":\"old\",\"code\":410}",
+		   ERR_EXPIRED, "old");
 	/* etcd lost its quorum: no reason at all */
 	check_read(500, "{\"kind\":\"Status\",\"message\":\"code = Unavailable\"}", ERR_INTERNAL,
 		   "code = Unavailable");

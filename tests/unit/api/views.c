@@ -667,6 +667,15 @@ Test(views, read_every_phase_of_a_pod)
 	}
 }
 
+Test(views, count_restarts_up_to_what_fits)
+{
+	auto_free(pod_destroy) struct pod *p =
+		pod_of("{\"metadata\":{},\"status\":{\"containerStatuses\":[{\"restartCount\":"
+		       "2147483647},{\"restartCount\":-5},{\"restartCount\":1}]}}");
+
+	cr_expect_eq(p->restarts, INT32_MAX);
+}
+
 Test(views, take_the_ports_of_host_network_pods)
 {
 	auto_free(pod_destroy) struct pod *p = pod_of(
