@@ -15,9 +15,9 @@
 #include "base/strbuf.h"
 
 /* Limits, each with its reason. */
-#define HTTP_MAX_HEAD       (64 * 1024)   /* request line and headers together: 431 above */
-#define HTTP_MAX_CONNS      4000          /* 17 KiB each: some 70 MB */
-#define HTTP_MAX_QUEUED_OUT (1024 * 1024) /* a watcher that reads slower is dropped */
+#define HTTP_MAX_HEAD       (64 * 1024) /* request line and headers together: 431 above */
+#define HTTP_MAX_CONNS      4000        /* 17 KiB each: some 70 MB */
+#define HTTP_MAX_QUEUED_OUT (4 << 20)   /* some objects of the largest size: see exchange_write() */
 #define HTTP_HANDSHAKE_MS   10000
 #define HTTP_HEAD_MS        10000 /* from the first byte of a request to its last header */
 #define HTTP_IDLE_MS        300000
