@@ -1,0 +1,309 @@
+/* One attempt in this member: what is to be done follows from Placement, twin and pods. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "member-agent/runner_internal.h"
+
+/* --- life and turns --- */
+
+static void on_run_timer(void *arg)
+{
+	run_poke(arg);
+}
+
+struct run *run_create(struct runner *r, const char *name, const char *uid, int64_t part,
+		       int64_t generation)
+{
+	struct run *run = xnew0(struct run);
+
+	run->runner = r;
+	run->name = xstrdup(name);
+	run->uid = xstrdup(uid);
+	run->part = part;
+	run->generation = generation;
+	run->timer = timer_create_in(r->env, on_run_timer, run);
+	list_init(&run->calls);
+	HASH_ADD_KEYPTR(hh, r->runs, run->name, strlen(run->name), run);
+	return run;
+}
+
+static void set_orphan(struct run *run, bool orphan)
+{
+	if (run->orphan == orphan)
+		return;
+	run->orphan = orphan;
+	run->runner->orphans += orphan ? 1 : (size_t)-1;
+}
+
+void run_destroy(struct run *run)
+{
+	HASH_DEL(run->runner->runs, run);
+	list_remove(&run->dirty);
+	set_orphan(run, false);
+	claim_destroy(run->claim);
+	supplies_destroy(run->supplies);
+	word_cancel(run);
+	create_cancel(run->twin_create);
+	run_cancel_calls(run);
+	journal_drop(run->runner->journal, run);
+	run_release_room(run);
+	places_destroy(run);
+	timer_destroy(run->timer);
+	doc_unref(run->placement_doc);
+	placement_destroy(run->placement);
+	twin_destroy(run->twin);
+	free(run->counts_said);
+	free(run->name);
+	free(run->uid);
+	free(run);
+}
+
+void run_poke(struct run *run)
+{
+	if (!list_linked(&run->dirty))
+		list_push_back(&run->runner->dirty, &run->dirty);
+	if (!timer_active(run->runner->turn))
+		timer_start(run->runner->turn, 1);
+}
+
+void run_poke_in(struct run *run, int64_t ms)
+{
+	int64_t at = env_mono_ms(run->runner->env) + (ms < 1 ? 1 : ms);
+
+	if (timer_active(run->timer) && run->wake_ms <= at)
+		return;
+	run->wake_ms = at;
+	timer_start(run->timer, ms < 1 ? 1 : ms);
+}
+
+void run_retry(struct run *run)
+{
+	run_poke_in(run,
+		    env_backoff_ms(run->runner->env, run->tries++, RETRY_BASE_MS, RETRY_MAX_MS));
+}
+
+int64_t run_now_ns(const struct run *run)
+{
+	return env_wall_ns(run->runner->env);
+}
+
+/* --- what is known --- */
+
+static void drop_placement(struct run *run)
+{
+	doc_unref(run->placement_doc);
+	placement_destroy(run->placement);
+	run->placement_doc = NULL;
+	run->placement = NULL;
+}
+
+void run_set_placement(struct run *run, struct doc *doc)
+{
+	struct placement *p;
+	struct error err;
+
+	if (!doc) {
+		drop_placement(run);
+		run_poke(run);
+		return;
+	}
+	if (run->placement_doc && doc->version < run->placement_doc->version)
+		return;
+	if (placement_view(doc, &p, &err)) {
+		log_warn("runner", "placement %s: %s", run->name, err.text);
+		return;
+	}
+	drop_placement(run);
+	run->placement = p;
+	run->placement_doc = doc_ref(doc);
+	run_poke(run);
+}
+
+void run_set_twin(struct run *run, struct doc *doc)
+{
+	struct twin *t;
+	struct error err;
+
+	if (!doc) {
+		twin_destroy(run->twin);
+		run->twin = NULL;
+		run_poke(run);
+		return;
+	}
+	if (run->twin && doc->version < run->twin_version)
+		return;
+	if (twin_view(doc, &t, &err)) {
+		log_warn("runner", "placement %s: %s", run->name, err.text);
+		return;
+	}
+	twin_destroy(run->twin);
+	run->twin = t;
+	run->twin_version = doc->version;
+	if (!run->memory_loaded)
+		run->memory = t->memory;
+	run->memory_loaded = true;
+	places_make(run);
+	run_poke(run);
+}
+
+bool run_is_ours(const struct run *run)
+{
+	const struct runner *r = run->runner;
+	const struct placement *p = run->placement;
+
+	if (r->cluster_uid && strcmp(r->cluster_uid, p->cluster_uid))
+		return false;
+	return r->incarnation < 0 || r->incarnation == p->incarnation;
+}
+
+/* --- what is to be done --- */
+
+static void say_odd(struct run *run, const char *what)
+{
+	if (!run->said_odd)
+		log_error("runner", "placement %s: %s", run->name, what);
+	run->said_odd = true;
+}
+
+static void act_impossible(struct run *run)
+{
+	say_odd(run, "has a twin that it never allowed; nothing is touched");
+}
+
+static void act_unknown(struct run *run)
+{
+	say_odd(run, "asks for something that this agent does not know; nothing is started");
+}
+
+static void act_lost(struct run *run)
+{
+	struct word_text text = {
+		.state = PLACEMENT_LOST,
+		.reason = "TwinLost",
+		.message = "the attempt ran here, and nothing of it is left",
+	};
+
+	if (!runner_is_shut_in(run->runner))
+		word_say(run, &text);
+}
+
+static void act_refuse_released(struct run *run)
+{
+	struct word_text text = {
+		.state = PLACEMENT_REFUSED,
+		.reason = "Released",
+		.message = "the end was asked for before the claim",
+	};
+
+	word_say(run, &text);
+}
+
+/* Claimed, and asked to end before the twin was there. */
+static void act_release_bare(struct run *run)
+{
+	struct word_text text = {
+		.state = PLACEMENT_RELEASED,
+		.reason = "Released",
+		.message = "nothing of it had been started",
+	};
+	bool ending;
+
+	claim_destroy(run->claim);
+	run->claim = NULL;
+	if (run->twin_create || (run->predecessors && runner_is_shut_in(run->runner)))
+		return;
+	if (run_pods_live(run, &ending))
+		run_clear_pods(run, CLEAR_ALL);
+	else if (!ending)
+		word_say(run, &text);
+}
+
+/* The word was the last one, and the answer is on its way. */
+static void act_wait(struct run *run)
+{
+}
+
+#define STATE(s)  (1u << PLACEMENT_##s)
+#define STARTED   (STATE(CLAIMED) | STATE(RUNNING))
+#define LAST_WORD (STATE(REFUSED) | STATE(RELEASED) | STATE(DONE) | STATE(LOST))
+
+/* The table of design document 3, "An agent starts": it holds at any time. */
+static const struct situation {
+	unsigned desired; /* bits of enum desired */
+	unsigned states;
+	int twin; /* 1: there, 0: not, -1: either */
+	void (*act)(struct run *run);
+} situations[] = {
+	{~0u, LAST_WORD, -1, act_wait},
+	{1u << DESIRED_GO, STATE(NONE), 0, run_offered},
+	{1u << DESIRED_GO | 1u << DESIRED_RELEASE, STATE(NONE), 1, act_impossible},
+	{1u << DESIRED_GO, STATE(CLAIMED), 0, run_claimed_without_twin},
+	{1u << DESIRED_GO, STATE(RUNNING), 0, act_lost},
+	{1u << DESIRED_GO | 1u << DESIRED_RELEASE, STARTED, 1, run_live},
+	{1u << DESIRED_RELEASE, STATE(NONE), 0, act_refuse_released},
+	{1u << DESIRED_RELEASE, STARTED, 0, act_release_bare},
+	{~0u, ~0u, -1, act_unknown},
+};
+
+static const struct situation *situation_of(const struct run *run)
+{
+	const struct placement *p = run->placement;
+
+	for (size_t i = 0; i < ARRAY_LEN(situations); i++) {
+		const struct situation *s = &situations[i];
+
+		if (!(s->desired & 1u << p->desired) || !(s->states & 1u << p->state))
+			continue;
+		if (s->twin < 0 || s->twin == (run->twin != NULL))
+			return s;
+	}
+	return NULL;
+}
+
+static bool is_empty(const struct run *run)
+{
+	return !run->placement && !run->twin && !places_count(run) && !run->n_strays &&
+	       !run->twin_create && list_empty((struct list *)(uintptr_t)&run->calls);
+}
+
+static void act_without_placement(struct run *run)
+{
+	bool ending, live = run_pods_live(run, &ending);
+
+	claim_destroy(run->claim);
+	run->claim = NULL;
+	set_orphan(run, live && !run->settled && !run->twin_create);
+	if (run->twin)
+		run_forget(run);
+}
+
+void run_act(struct run *run)
+{
+	if (!run->placement) {
+		run->half_made = false;
+		if (is_empty(run))
+			run_destroy(run);
+		else
+			act_without_placement(run);
+		return;
+	}
+	set_orphan(run, false);
+	if (!run_is_ours(run)) {
+		run->half_made = false;
+		say_odd(run, "is of another cluster or incarnation; nothing is touched");
+		return;
+	}
+	if (!word_is_under_way(run) || run->twin)
+		situation_of(run)->act(run);
+}
+
+/* The owner heard the last word, or knew it already. */
+void run_over(struct run *run)
+{
+	run->settled = true;
+	run->half_made = false;
+	run_release_room(run);
+	drop_placement(run);
+	run_poke(run);
+}
