@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/closest.h"
 #include "base/encode.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -18,12 +19,10 @@
 #include "base/strbuf.h"
 #include "base/yaml.h"
 
-#define NS_PER_MS    1000000
-#define NAME_SIZE    100 /* of the name of an environment variable */
-#define NEAR_ENOUGH  3   /* edits between a misspelled name and the one that is offered */
-#define LONGEST_NAME 64  /* of names that are compared */
-#define HELP_COLUMN  30
-#define CONFIG_FLAG  "config"
+#define NS_PER_MS   1000000
+#define NAME_SIZE   100 /* of the name of an environment variable */
+#define HELP_COLUMN 30
+#define CONFIG_FLAG "config"
 
 /* The text given for one flag, and where. */
 struct given {
@@ -77,52 +76,15 @@ static size_t flag_find(const struct flag_set *set, const char *name, size_t n)
 	return i;
 }
 
-static size_t least(size_t a, size_t b, size_t c)
-{
-	size_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-/* Levenshtein's distance, one row at a time. */
-static size_t edits_between(const char *a, size_t n, const char *b)
-{
-	size_t row[LONGEST_NAME + 1], m = strlen(b);
-
-	if (n > LONGEST_NAME || m > LONGEST_NAME)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			size_t above = row[j];
-
-			row[j] =
-				least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = above;
-		}
-	}
-	return row[m];
-}
-
 static const char *closest_flag(const struct flag_set *set, const char *name, size_t n)
 {
-	const char *best = NULL;
-	size_t best_edits = NEAR_ENOUGH + 1;
+	struct closest c;
 
-	for (size_t i = 0; i <= set->n; i++) {
-		const char *candidate = i < set->n ? set->flags[i].name : CONFIG_FLAG;
-		size_t edits = edits_between(name, n, candidate);
-
-		if (edits >= best_edits)
-			continue;
-		best = candidate;
-		best_edits = edits;
-	}
-	return best;
+	closest_init(&c, name, n);
+	for (size_t i = 0; i < set->n; i++)
+		closest_offer(&c, set->flags[i].name);
+	closest_offer(&c, CONFIG_FLAG);
+	return c.best;
 }
 
 static int fail_unknown(const struct parse *p, const char *dashes, const char *name, size_t n)

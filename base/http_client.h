@@ -35,9 +35,10 @@ struct http_answer {
 	int status;       /* 0: no answer, then err says why */
 	const char *body; /* NUL-terminated; empty for streams */
 	size_t size;
-	const char *content_type; /* or NULL */
-	int64_t retry_after_s;    /* -1: absent */
-	const char *location;     /* or NULL */
+	const char *content_type;    /* or NULL */
+	int64_t retry_after_s;       /* -1: absent */
+	const char *location;        /* or NULL */
+	const char *const *warnings; /* texts of Warning headers, NULL-terminated; or NULL */
 	/* Set when status is 0: UNREACHABLE when no byte of the request left this machine; else
 	 * TIMEOUT, TOO_LARGE (over 64 MiB) or UNKNOWN_OUTCOME: it may have been carried out. A GET
 	 * or HEAD is sent again when a connection that was used before dies, nothing else is. */

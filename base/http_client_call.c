@@ -132,9 +132,54 @@ static int64_t retry_after_s(CURL *easy)
 	return s;
 }
 
+/* `299 agent "text"` to text (RFC 7234, section 5.5). */
+static char *warning_text(struct arena *a, const char *value)
+{
+	const char *p = strchr(value, '"');
+	char *text, *out;
+
+	if (!p)
+		return arena_strdup(a, value);
+	text = out = arena_strdup(a, p + 1);
+	for (p = text; *p && *p != '"'; p++) {
+		if (*p == '\\' && p[1])
+			p++;
+		*out++ = *p;
+	}
+	*out = '\0';
+	return text;
+}
+
+static const char *const *warnings(CURL *easy, struct arena *a)
+{
+	struct curl_header *header;
+	const char **texts;
+	size_t n;
+
+	if (curl_easy_header(easy, "Warning", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+		return NULL;
+	n = header->amount;
+	texts = arena_array(a, const char *, n + 1);
+	for (size_t i = 0; i < n; i++)
+		if (curl_easy_header(easy, "Warning", i, CURLH_HEADER, -1, &header) == CURLHE_OK)
+			texts[i] = warning_text(a, header->value);
+	return texts;
+}
+
+/* The system's own word where there is one: "connection refused" says more than curl. */
+static const char *failure_reason(const struct http_call *call)
+{
+	long number = 0;
+
+	curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &number);
+	if (call->result == CURLE_COULDNT_CONNECT && number)
+		return strerror((int)number);
+	return call->reason[0] ? call->reason : curl_easy_strerror(call->result);
+}
+
 static void answer_error(const struct http_call *call, struct error *err)
 {
-	const char *reason = call->reason[0] ? call->reason : curl_easy_strerror(call->result);
+	const char *reason = failure_reason(call);
 	enum error_code code = ERR_UNKNOWN_OUTCOME;
 
 	if (!call->sends)
@@ -159,6 +204,7 @@ static void call_done(struct http_call *call)
 {
 	struct http_answer answer = {.body = "", .retry_after_s = -1};
 	struct curl_header *location;
+	struct arena arena = {0};
 
 	if (call->timed_out || call->result != CURLE_OK) {
 		answer_error(call, &answer.err);
@@ -171,10 +217,12 @@ static void call_done(struct http_call *call)
 		if (curl_easy_header(call->easy, "Location", 0, CURLH_HEADER, -1, &location) ==
 		    CURLHE_OK)
 			answer.location = location->value;
+		answer.warnings = warnings(call->easy, &arena);
 	}
 	pool_remove(call->pool, call);
 	call->gone = true;
 	call->on_done(&answer, call->arg);
+	arena_finish(&arena);
 }
 
 static void deliver_head(struct http_call *call)

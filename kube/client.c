@@ -191,7 +191,8 @@ static void on_answer(const struct http_answer *a, void *arg)
 				  .size = a->size,
 				  .err = a->err,
 				  .retry_after_s = a->retry_after_s,
-				  .location = a->location};
+				  .location = a->location,
+				  .warnings = a->warnings};
 
 	call->http = NULL;
 	if (is_write(call) && a->status && fault_after_write()) {

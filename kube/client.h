@@ -56,6 +56,7 @@ struct kube_answer {
 	const json_t *error_details; /* Status.details when !ok and there are any, or NULL */
 	int64_t retry_after_s;       /* -1: none */
 	const char *location;        /* of a redirect, or NULL */
+	const char *const *warnings; /* for people, NULL-terminated; or NULL */
 };
 
 typedef void (*kube_done)(const struct kube_answer *answer, void *arg);

@@ -120,6 +120,8 @@ static void handle(struct exchange *x, void *arg)
 	} else if (!strcmp(path, "/refuse")) {
 		exchange_add_header(x, "Location", "https://other:1/there");
 		exchange_add_header(x, "Retry-After", "7");
+		exchange_add_header(x, "Warning", "299 - \"no \\\"a\\\\b\\\", yet\"");
+		exchange_add_header(x, "Warning", "plain");
 		exchange_respond(x, 503, "text/plain", "go away", 7);
 	} else {
 		exchange_read_all(x, 10 << 20, tell_request, s);
@@ -200,6 +202,7 @@ Test(http_client, sends_what_it_is_told)
 		cr_expect_str_eq(o.content_type, "text/plain");
 		cr_expect_eq(o.answer.retry_after_s, -1);
 		cr_expect_str_eq(o.location, "");
+		cr_expect_str_eq(o.warnings, "");
 	}
 	outcome_call(s.net.loop, c, (struct http_call_spec){.method = "HEAD"}, &o);
 	cr_expect_eq(o.answer.status, 200);
@@ -222,6 +225,7 @@ Test(http_client, gives_the_parts_of_an_answer)
 		cr_expect_str_eq(strbuf_str(&o.body), "go away", "a refused stream has a body");
 		cr_expect_eq(o.answer.retry_after_s, 7);
 		cr_expect_str_eq(o.location, "https://other:1/there");
+		cr_expect_str_eq(o.warnings, "no \"a\\b\", yet\nplain\n");
 		cr_expect_str_eq(o.content_type, "text/plain");
 		cr_expect_eq(o.pieces, 0);
 	}

@@ -148,7 +148,7 @@ static int free_port(void)
 }
 
 static void expect_unreachable(struct loop *loop, const char *url, const char *ca_pem,
-			       int64_t timeout_ms)
+			       int64_t timeout_ms, const char *saying)
 {
 	struct http_client_config config = {.base_url = url, .ca_pem = ca_pem};
 	struct http_client *c = http_client_create(loop, &config);
@@ -162,6 +162,8 @@ static void expect_unreachable(struct loop *loop, const char *url, const char *c
 		cr_expect_eq(o.answer.err.code, ERR_UNREACHABLE, "%s: %s", url, o.answer.err.text);
 		cr_expect_eq(o.heads, 0);
 	}
+	if (saying)
+		cr_expect(strstr(o.answer.err.text, saying), "%s: %s", url, o.answer.err.text);
 	outcome_finish(&o);
 	http_client_destroy(c);
 }
@@ -187,15 +189,15 @@ Test(http_client_faults, says_when_nothing_was_sent)
 		     0);
 	wrong_ca = xasprintf("https://localhost:%d", net.port);
 	wrong_host = xasprintf("https://127.0.0.2:%d", net.port);
-	expect_unreachable(net.loop, refused, NULL, 0);
-	expect_unreachable(net.loop, wrong_ca, other.cert_pem, 0);
-	expect_unreachable(net.loop, wrong_ca, NULL, 0);
-	expect_unreachable(net.loop, wrong_host, net.people.ca.cert_pem, 0);
-	expect_unreachable(net.loop, "http://no.such.host.invalid", NULL, 0);
+	expect_unreachable(net.loop, refused, NULL, 0, ": Connection refused");
+	expect_unreachable(net.loop, wrong_ca, other.cert_pem, 0, NULL);
+	expect_unreachable(net.loop, wrong_ca, NULL, 0, NULL);
+	expect_unreachable(net.loop, wrong_host, net.people.ca.cert_pem, 0, NULL);
+	expect_unreachable(net.loop, "http://no.such.host.invalid", NULL, 0, NULL);
 	/* Its TCP says welcome, its TLS nothing. */
 	rude_init(&r, hush, 2);
 	no_greeting = xasprintf("https://127.0.0.1:%d", r.port);
-	expect_unreachable(net.loop, no_greeting, net.people.ca.cert_pem, 50);
+	expect_unreachable(net.loop, no_greeting, net.people.ca.cert_pem, 50, NULL);
 	net_finish(&net);
 	rude_finish(&r);
 	pki_pair_finish(&other);

@@ -33,6 +33,10 @@ static void on_done(const struct http_answer *answer, void *arg)
 	snprintf(o->location, sizeof(o->location), "%s", answer->location ? answer->location : "");
 	snprintf(o->content_type, sizeof(o->content_type), "%s",
 		 answer->content_type ? answer->content_type : "");
+	o->warnings[0] = '\0';
+	for (size_t i = 0, n = 0; answer->warnings && answer->warnings[i]; i++)
+		n += (size_t)snprintf(o->warnings + n, sizeof(o->warnings) - n, "%s\n",
+				      answer->warnings[i]);
 	if (o->left && --*o->left == 0)
 		loop_stop(o->loop);
 }

@@ -13,6 +13,7 @@ struct outcome {
 	struct http_answer answer; /* texts are copies */
 	struct strbuf body, data;
 	char location[200], content_type[100];
+	char warnings[200]; /* a line for each */
 };
 
 void outcome_finish(struct outcome *o);
