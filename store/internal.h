@@ -25,6 +25,6 @@ int64_t version_next_revision(int64_t version);
 int store_txn_check(const struct store_txn *txn, struct error *err);
 
 /* CONFLICT, with the key named when there is only one guard. */
-void store_conflict_text(const struct store_txn *txn, struct error *err);
+void store_conflict(size_t n_guards, const char *first_key, struct error *err);
 
 #endif

@@ -118,12 +118,11 @@ int store_txn_check(const struct store_txn *txn, struct error *err)
 	return 0;
 }
 
-void store_conflict_text(const struct store_txn *txn, struct error *err)
+void store_conflict(size_t n_guards, const char *first_key, struct error *err)
 {
-	if (txn->n_guards == 1)
-		error_set(err, ERR_CONFLICT, "\"%s\" has changed", txn->guards[0].key);
+	if (n_guards == 1)
+		error_set(err, ERR_CONFLICT, "\"%s\" has changed", first_key);
 	else
-		error_set(err, ERR_CONFLICT,
-			  "one of %zu guarded keys has changed, \"%s\" or after it", txn->n_guards,
-			  txn->guards[0].key);
+		error_set(err, ERR_CONFLICT, "one of %zu keys has changed, the first is \"%s\"",
+			  n_guards, first_key);
 }

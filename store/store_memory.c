@@ -85,7 +85,7 @@ static void commit_try(struct memory *m, const struct store_txn *txn, struct sto
 	fault_before_write();
 	if (!guards_hold(m, txn)) {
 		r->outcome = STORE_CONFLICT;
-		store_conflict_text(txn, &r->err);
+		store_conflict(txn->n_guards, txn->guards[0].key, &r->err);
 	} else if (!leases_check(m, txn, &r->err)) {
 		r->outcome = STORE_COMMITTED;
 		r->revision = memory_write(m, txn, versions);

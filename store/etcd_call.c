@@ -1,0 +1,131 @@
+/* A unary call: goes on to the next endpoint when one does not serve, and again as long as that
+ * can do no harm. */
+#include "store/etcd.h"
+
+#define CALL_TIMEOUT_MS  6000 /* a second more than etcd is told, below the 7 s of its own */
+#define PATIENCE_MS      3000 /* a restart of etcd takes 0.2 s, an election 1 to 2 */
+#define RETRY_FIRST_MS   20
+#define RETRY_LONGEST_MS 500
+
+const char *const etcd_headers[] = {"Grpc-Metadata-hasleader: true", "Grpc-Timeout: 5000m", NULL};
+const char *const etcd_stream_headers[] = {"Grpc-Metadata-hasleader: true", NULL};
+
+struct etcd_call {
+	struct list_node link;
+	struct etcd *etcd;
+	const char *path;
+	struct strbuf body;
+	bool repeatable;
+	void (*done)(enum etcd_verdict verdict, struct sv body, const struct error *err, void *arg);
+	void *arg;
+	size_t endpoint; /* where it was sent last */
+	unsigned tries;
+	int64_t since_ms;
+	struct timer *retry;
+	struct http_call *http;
+};
+
+void etcd_endpoint_failed(struct etcd *e, size_t endpoint)
+{
+	if (endpoint == e->current)
+		e->current = (e->current + 1) % e->n_endpoints;
+}
+
+static void call_destroy(struct etcd_call *call)
+{
+	list_remove(&call->link);
+	timer_destroy(call->retry);
+	strbuf_finish(&call->body);
+	free(call);
+}
+
+void etcd_call_cancel(struct etcd_call *call)
+{
+	if (!call)
+		return;
+	if (call->http)
+		http_call_cancel(call->http);
+	call_destroy(call);
+}
+
+static bool may_try_again(const struct etcd_call *call, enum etcd_verdict verdict)
+{
+	if (verdict != ETCD_NOT_REACHED && !(verdict == ETCD_UNKNOWN && call->repeatable))
+		return false;
+	return env_mono_ms(call->etcd->env) - call->since_ms < PATIENCE_MS;
+}
+
+/* At once as long as there is an endpoint that was not asked in this round. */
+static void call_again(struct etcd_call *call)
+{
+	unsigned rounds = ++call->tries / (unsigned)call->etcd->n_endpoints;
+	bool next_endpoint = call->tries % call->etcd->n_endpoints != 0;
+
+	timer_start(call->retry, next_endpoint ? 0
+					       : env_backoff_ms(call->etcd->env, rounds - 1,
+								RETRY_FIRST_MS, RETRY_LONGEST_MS));
+}
+
+static void call_answered(struct etcd_call *call, const struct http_answer *answer)
+{
+	struct sv body = {answer->body, answer->size};
+	struct error err;
+	enum etcd_verdict verdict = etcd_judge(answer->status, body, &answer->err, &err);
+
+	if (verdict == ETCD_NOT_REACHED || verdict == ETCD_UNKNOWN)
+		etcd_endpoint_failed(call->etcd, call->endpoint);
+	if (may_try_again(call, verdict)) {
+		call_again(call);
+		return;
+	}
+	call->done(verdict, body, verdict == ETCD_DONE ? NULL : &err, call->arg);
+	call_destroy(call);
+}
+
+static void on_answer(const struct http_answer *answer, void *arg)
+{
+	struct etcd_call *call = arg;
+
+	call->http = NULL;
+	call_answered(call, answer);
+}
+
+static void call_send(struct etcd_call *call)
+{
+	struct etcd *e = call->etcd;
+	const struct http_call_spec spec = {.method = "POST",
+					    .path = call->path,
+					    .body = call->body.bytes,
+					    .body_size = call->body.size,
+					    .content_type = "application/json",
+					    .headers = etcd_headers,
+					    .timeout_ms = CALL_TIMEOUT_MS,
+					    .on_done = on_answer,
+					    .arg = call};
+
+	call->endpoint = e->current;
+	call->http = http_call_start(e->endpoints[call->endpoint], &spec);
+}
+
+static void on_retry(void *arg)
+{
+	call_send(arg);
+}
+
+struct etcd_call *etcd_call_start(struct etcd *e, const struct etcd_call_spec *spec)
+{
+	struct etcd_call *call = xnew0(struct etcd_call);
+
+	call->etcd = e;
+	call->path = spec->path;
+	call->body = *spec->body;
+	*spec->body = (struct strbuf){0};
+	call->repeatable = spec->repeatable;
+	call->done = spec->done;
+	call->arg = spec->arg;
+	call->since_ms = env_mono_ms(e->env);
+	call->retry = timer_create_in(e->env, on_retry, call);
+	list_push_back(&e->calls, &call->link);
+	call_send(call);
+	return call;
+}

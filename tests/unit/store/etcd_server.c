@@ -1,0 +1,154 @@
+#include "tests/unit/store/etcd_server.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+struct etcd_server {
+	char *dir, *client_url, *peer_url;
+	int port;
+	pid_t pid;
+};
+
+static int free_port(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	cr_assert(fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at)));
+	cr_assert(!getsockname(fd, (struct sockaddr *)&at, &size));
+	close(fd);
+	return ntohs(at.sin_port);
+}
+
+static bool answers(int port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+				 .sin_port = htons((uint16_t)port)};
+	static const char request[] = "GET /health HTTP/1.0\r\n\r\n";
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char answer[4096] = "";
+	size_t n = 0;
+	ssize_t got;
+
+	if (!connect(fd, (struct sockaddr *)&at, sizeof(at)) &&
+	    write(fd, request, strlen(request)) > 0)
+		while (n < sizeof(answer) - 1 &&
+		       (got = read(fd, answer + n, sizeof(answer) - 1 - n)) > 0)
+			n += (size_t)got;
+	close(fd);
+	return strstr(answer, "\"health\":\"true\"") != NULL;
+}
+
+static void exec_etcd(const struct etcd_server *e)
+{
+	const char *program = getenv("FEDERATOR_ETCD");
+	char *cluster = xasprintf("default=%s", e->peer_url);
+	char *log = xasprintf("%s.log", e->dir);
+	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	dup2(fd, 1);
+	dup2(fd, 2);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	execl(program ? program : "/usr/bin/etcd", "etcd", "--data-dir", e->dir,
+	      "--listen-client-urls", e->client_url, "--advertise-client-urls", e->client_url,
+	      "--listen-peer-urls", e->peer_url, "--initial-advertise-peer-urls", e->peer_url,
+	      "--initial-cluster", cluster, "--logger", "zap", NULL);
+	_exit(127);
+}
+
+void etcd_server_restart(struct etcd_server *e)
+{
+	e->pid = fork();
+	cr_assert(e->pid >= 0);
+	if (!e->pid)
+		exec_etcd(e);
+}
+
+void etcd_server_wait(struct etcd_server *e)
+{
+	for (int i = 0; i < 3000; i++) {
+		if (answers(e->port))
+			return;
+		cr_assert(!waitpid(e->pid, NULL, WNOHANG), "etcd ended, see %s.log", e->dir);
+		usleep(10000);
+	}
+	cr_assert_fail("etcd did not answer within 30 s, see %s.log", e->dir);
+}
+
+struct etcd_server *etcd_server_start(void)
+{
+	struct etcd_server *e = xnew0(struct etcd_server);
+
+	e->dir = xstrdup(access("/dev/shm", W_OK) ? "/tmp/test-store-XXXXXX"
+						  : "/dev/shm/test-store-XXXXXX");
+	cr_assert(mkdtemp(e->dir));
+	e->port = free_port();
+	e->client_url = xasprintf("http://127.0.0.1:%d", e->port);
+	e->peer_url = xasprintf("http://127.0.0.1:%d", free_port());
+	etcd_server_restart(e);
+	etcd_server_wait(e);
+	return e;
+}
+
+void etcd_server_kill(struct etcd_server *e)
+{
+	if (e->pid <= 0)
+		return;
+	kill(e->pid, SIGKILL);
+	waitpid(e->pid, NULL, 0);
+	e->pid = 0;
+}
+
+static void remove_tree(const char *path)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		execl("/bin/rm", "rm", "-rf", path, NULL);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+void etcd_server_wipe(struct etcd_server *e)
+{
+	remove_tree(e->dir);
+	mkdir(e->dir, 0700);
+}
+
+void etcd_server_stop(struct etcd_server *e)
+{
+	char *log;
+
+	if (!e)
+		return;
+	etcd_server_kill(e);
+	log = xasprintf("%s.log", e->dir);
+	remove_tree(e->dir);
+	unlink(log);
+	free(log);
+	free(e->dir);
+	free(e->client_url);
+	free(e->peer_url);
+	free(e);
+}
+
+const char *etcd_server_url(const struct etcd_server *e)
+{
+	return e->client_url;
+}
+
+pid_t etcd_server_pid(const struct etcd_server *e)
+{
+	return e->pid;
+}
