@@ -38,6 +38,7 @@ def hub(run, etcd):
 def real_cluster(run, name, shape):
     cluster = MemberCluster(run, name).start()
     cluster.add_nodes(shape)
+    cluster.kubectl(["apply", "-f", str(ROOT / "api" / "crds" / "federator.dev_placements.yaml")])
     return cluster
 
 
