@@ -10,13 +10,6 @@
 
 #define RELOAD_MS 1000
 
-struct controllers {
-	struct hub *hub;
-	struct cache_watch *watch; /* NULL while not leading */
-	struct timer *reload;
-	bool leading;
-};
-
 /* doc NULL: gone. */
 static const struct row {
 	const char *plural;
@@ -36,22 +29,19 @@ static const struct row {
 	{"jobs", jobs_changed},
 };
 
-static char *row_prefix(const struct row *row)
+struct controllers {
+	struct hub *hub;
+	struct cache_watch *watch; /* NULL while not leading */
+	struct timer *reload;
+	char *prefixes[ARRAY_LEN(rows)]; /* of the rows' keys */
+	bool leading;
+};
+
+static void dispatch(struct controllers *c, const char *key, struct doc *doc, struct doc *prev)
 {
-	struct strbuf prefix = {0};
-
-	kind_key(hub_kind(row->plural), NULL, NULL, &prefix);
-	return strbuf_take(&prefix);
-}
-
-static void dispatch(struct hub *hub, const char *key, struct doc *doc, struct doc *prev)
-{
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		auto_xfree char *prefix = row_prefix(&rows[i]);
-
-		if (!strncmp(key, prefix, strlen(prefix)))
-			rows[i].changed(hub, doc, prev);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!strncmp(key, c->prefixes[i], strlen(c->prefixes[i])))
+			rows[i].changed(c->hub, doc, prev);
 }
 
 static void on_event(const struct cache_event *e, void *arg)
@@ -59,7 +49,7 @@ static void on_event(const struct cache_event *e, void *arg)
 	struct controllers *c = arg;
 	bool gone = e->type == CACHE_DELETED;
 
-	dispatch(c->hub, e->doc->key, gone ? NULL : e->doc, gone ? e->doc : e->prev);
+	dispatch(c, e->doc->key, gone ? NULL : e->doc, gone ? e->doc : e->prev);
 }
 
 struct told {
@@ -107,9 +97,8 @@ static void load(struct controllers *c)
 	placer_lead(c->hub->placer);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct told told = {c->hub, &rows[i]};
-		auto_xfree char *prefix = row_prefix(&rows[i]);
 
-		cache_each(c->hub->cache, prefix, NULL, tell_one, &told);
+		cache_each(c->hub->cache, c->prefixes[i], NULL, tell_one, &told);
 	}
 }
 
@@ -118,6 +107,12 @@ struct controllers *controllers_create(struct hub *hub)
 	struct controllers *c = xnew0(struct controllers);
 
 	c->hub = hub;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct strbuf prefix = {0};
+
+		kind_key(hub_kind(rows[i].plural), NULL, NULL, &prefix);
+		c->prefixes[i] = strbuf_take(&prefix);
+	}
 	c->reload = timer_create_in(hub->env, on_reload, c);
 	return c;
 }
@@ -128,6 +123,8 @@ void controllers_destroy(struct controllers *c)
 		return;
 	controllers_follow(c);
 	timer_destroy(c->reload);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		free(c->prefixes[i]);
 	free(c);
 }
 

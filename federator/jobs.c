@@ -45,7 +45,6 @@ static void entry_free(struct job_entry *e)
 	timer_destroy(e->timer);
 	doc_unref(e->doc);
 	doc_unref(e->placement);
-	json_decref(e->pending);
 	free(e->queue);
 	free(e->uid);
 	free(e);
@@ -101,6 +100,22 @@ static void count_in_queue(struct job_entry *e, const char *queue, enum dispatch
 	e->phase = phase;
 }
 
+static bool only_our_finalizer(const struct job *job)
+{
+	const char *const *f = job->meta.finalizers;
+
+	return !f[0] || (!f[1] && !strcmp(f[0], JOB_FINALIZER));
+}
+
+/* What jobs_act() asks each time: a Job is parsed once an event, not once a look. */
+static void remember(struct job_entry *e, const struct job *job)
+{
+	e->deleted = job->meta.deleted_ns != 0;
+	e->only_our_finalizer = only_our_finalizer(job);
+	e->ttl_s = job->ttl_s;
+	e->phase_since_ns = job->phase_since_ns;
+}
+
 void jobs_changed(struct hub *hub, struct doc *doc, struct doc *prev)
 {
 	auto_free(job_destroy) struct job *job = NULL;
@@ -123,6 +138,7 @@ void jobs_changed(struct hub *hub, struct doc *doc, struct doc *prev)
 	if (!e)
 		e = entry_create(hub->jobs, job->meta.uid);
 	count_in_queue(e, job->queue, job->dispatch.phase);
+	remember(e, job);
 	doc_unref(e->doc);
 	e->doc = doc_ref(doc);
 	placer_job_changed(hub->placer, doc, job);
@@ -226,11 +242,12 @@ void jobs_write_free(struct job_write *w)
 char *jobs_status_key(const struct job_entry *e)
 {
 	const struct kind *k = hub_kind("jobs");
-	auto_json *job = doc_tree(e->doc);
+	auto_strbuf main = {0};
 	struct strbuf key = {0};
 
-	kind_status_key(k, json_str_at(job, "metadata", "namespace", NULL),
-			json_str_at(job, "metadata", "name", NULL), &key);
+	kind_key(k, NULL, NULL, &main);
+	kind_status_key(k, NULL, NULL, &key);
+	strbuf_adds(&key, e->doc->key + main.size);
 	return strbuf_take(&key);
 }
 
@@ -267,18 +284,12 @@ bool jobs_offer(struct hub *hub, const char *job_uid, const struct record_offer 
 	return false;
 }
 
-void jobs_set_pending(struct hub *hub, const char *job_uid, const json_t *pending)
+void jobs_wait(struct hub *hub, const char *job_uid)
 {
 	struct job_entry *e = jobs_find(hub->jobs, job_uid);
 
 	if (!e)
 		return;
-	if (e->pending_known &&
-	    (pending == e->pending || (pending && e->pending && json_equal(pending, e->pending))))
-		return;
-	json_decref(e->pending);
-	e->pending = pending ? json_deep_copy(pending) : NULL;
-	e->pending_known = true;
-	if (!e->write)
-		jobs_act(e);
+	e->waits = true;
+	jobs_act(e);
 }

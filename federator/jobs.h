@@ -22,7 +22,8 @@ void jobs_follow(struct hub *hub);
  * transaction on it is under way. The outcome comes as events of the cache; on anything but a
  * commit placer_offer_failed is called. */
 bool jobs_offer(struct hub *hub, const char *job_uid, const struct record_offer *offer);
-/* Why the job waits; NULL: it does not any more. Written on change, at most every 5 s a job. */
-void jobs_set_pending(struct hub *hub, const char *job_uid, const json_t *pending);
+/* A session looked at the job and it waits: the placer is asked why (placer_why) when the reason
+ * may be written. */
+void jobs_wait(struct hub *hub, const char *job_uid);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "federator/jobs_internal.h"
+#include "federator/placer.h"
 #include "server/stored.h"
 
 static void commit(struct job_entry *e, struct job_write *w, bool drop_placement, bool drop_job)
@@ -94,8 +95,6 @@ static void act_unclaimed(struct job_entry *e, const json_t *job)
 
 static void act_confirmed(struct job_entry *e, const json_t *job, bool deleted)
 {
-	if (!e->placement)
-		return; /* its event is still to come */
 	if (!is_claimed(e) && deleted)
 		take_back(e, job, "the job was deleted");
 	else if (!is_claimed(e))
@@ -127,84 +126,110 @@ static void expire(struct job_entry *e, const json_t *job)
 	server_change(e->jobs->hub->server, &change, on_expired, NULL);
 }
 
-static void act_ended(struct job_entry *e, const struct job *view, const json_t *job)
+static void act_ended(struct job_entry *e)
 {
+	auto_json *job = NULL;
 	int64_t left_ms;
 
-	if (view->ttl_s < 0)
+	if (e->ttl_s < 0)
 		return;
-	left_ms = (view->phase_since_ns - env_wall_ns(e->jobs->hub->env)) / 1000000 +
-		  view->ttl_s * 1000;
-	if (left_ms > 0)
+	left_ms = (e->phase_since_ns - env_wall_ns(e->jobs->hub->env)) / 1000000 + e->ttl_s * 1000;
+	if (left_ms > 0) {
 		timer_start(e->timer, left_ms);
-	else
-		expire(e, job);
+		return;
+	}
+	job = doc_tree(e->doc);
+	expire(e, job);
 }
 
 /* --- waiting --- */
 
-static void act_pending(struct job_entry *e, const json_t *job)
+/* How long until a reason may be written: 0 now. Reasons are many and soon out of date; they must
+ * not crowd out the writes of users. */
+static int64_t pending_wait_ms(struct job_entry *e, int64_t now)
 {
-	struct env *env = e->jobs->hub->env;
-	int64_t left = e->pending_at_ms + JOBS_PENDING_MS - env_mono_ms(env);
-	auto_json *status = NULL;
+	struct jobs *j = e->jobs;
+	int64_t first = e->waits_since_ms + JOBS_PENDING_FIRST_MS - now;
+	int64_t next = e->pending_at_ms ? e->pending_at_ms + JOBS_PENDING_MS - now : 0;
+
+	if (first > 0 || next > 0)
+		return first > next ? first : next;
+	if (j->pending_second != now / 1000) {
+		j->pending_second = now / 1000;
+		j->pending_written = 0;
+	}
+	return j->pending_written < JOBS_PENDING_RATE ? 0 : 1000 - now % 1000;
+}
+
+static void write_pending(struct job_entry *e, int64_t now)
+{
+	auto_json *job = doc_tree(e->doc);
+	auto_json *status = record_set_pending(job, e->pending, env_wall_ns(e->jobs->hub->env));
 	struct job_write *w;
 
-	if (!e->pending_known)
-		return;
-	status = record_set_pending(job, e->pending, env_wall_ns(env));
 	if (!status)
 		return;
-	if (e->pending_at_ms && left > 0) {
-		timer_start(e->timer, left);
-		return;
-	}
-	e->pending_at_ms = env_mono_ms(env);
+	e->pending_at_ms = now;
+	e->jobs->pending_written++;
 	w = xnew0(struct job_write);
 	json_write(&w->status, status);
 	commit(e, w, false, false);
 }
 
-static bool only_ours_left(const struct job *view)
+static void act_pending(struct job_entry *e)
 {
-	size_t n = 0;
+	int64_t now = env_mono_ms(e->jobs->hub->env), wait;
 
-	while (view->meta.finalizers[n])
-		n++;
-	return n == 0 || (n == 1 && !strcmp(view->meta.finalizers[0], JOB_FINALIZER));
+	if (!e->waits)
+		return;
+	if (!e->waits_since_ms)
+		e->waits_since_ms = now;
+	wait = pending_wait_ms(e, now);
+	if (wait > 0)
+		timer_start(e->timer, wait);
+	else
+		write_pending(e, now);
+}
+
+/* --- all --- */
+
+static void act_placed(struct job_entry *e)
+{
+	auto_json *job = NULL;
+
+	if (!e->placement || (e->phase == DISPATCH_RUNNING && !e->deleted))
+		return; /* its event is still to come, or the agent's word */
+	job = doc_tree(e->doc);
+	if (e->phase == DISPATCH_CONFIRMED)
+		act_confirmed(e, job, e->deleted);
+	else
+		abort_attempt(e, job, "Deleted");
 }
 
 void jobs_act(struct job_entry *e)
 {
-	auto_free(job_destroy) struct job *view = NULL;
-	auto_json *job = NULL;
-	struct error err;
-	bool deleted;
+	bool leaves = e->deleted && e->only_our_finalizer && !e->placement;
 
-	if (e->write || !e->doc || !hub_leads(e->jobs->hub, NULL) || job_view(e->doc, &view, &err))
+	if (e->write || !e->doc || !hub_leads(e->jobs->hub, NULL))
 		return;
-	job = doc_tree(e->doc);
-	deleted = view->meta.deleted_ns != 0;
-	switch (view->dispatch.phase) {
+	switch (e->phase) {
 	case DISPATCH_NONE:
 	case DISPATCH_QUEUED:
-		if (deleted && only_ours_left(view) && !e->placement)
+		if (leaves)
 			remove_job(e);
-		else if (!deleted)
-			act_pending(e, job);
+		else if (!e->deleted)
+			act_pending(e);
 		return;
 	case DISPATCH_CONFIRMED:
-		act_confirmed(e, job, deleted);
-		return;
 	case DISPATCH_RUNNING:
-		if (deleted && e->placement)
-			abort_attempt(e, job, "Deleted");
+		e->waits_since_ms = 0;
+		act_placed(e);
 		return;
 	case DISPATCH_ENDED:
-		if (deleted && only_ours_left(view) && !e->placement)
+		if (leaves)
 			remove_job(e);
-		else if (!deleted)
-			act_ended(e, view, job);
+		else if (!e->deleted)
+			act_ended(e);
 		return;
 	case DISPATCH_RELEASING:
 	case DISPATCH_UNCERTAIN:

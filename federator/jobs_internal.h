@@ -8,15 +8,19 @@
 #include "base/strbuf.h"
 #include "federator/jobs.h"
 
-#define JOBS_RETRY_MS     1000  /* after a transaction that the store did not settle */
-#define JOBS_SETTLE_MS    20    /* after one that it did: look again once its event has come */
-#define JOBS_UNCLAIMED_MS 10000 /* an offer is taken back after it, doubled each time */
-#define JOBS_PENDING_MS   5000  /* status.pending is written at most so often */
+#define JOBS_RETRY_MS         1000  /* after a transaction that the store did not settle */
+#define JOBS_SETTLE_MS        20    /* after one that it did: look again once its event has come */
+#define JOBS_UNCLAIMED_MS     10000 /* an offer is taken back after it, doubled each time */
+#define JOBS_PENDING_MS       5000  /* status.pending is written at most so often a job */
+#define JOBS_PENDING_FIRST_MS 1000  /* and not for a wait that is over at once */
+#define JOBS_PENDING_RATE     100   /* a second, over all jobs: users' writes come first */
 
 struct jobs {
 	struct hub *hub;
 	struct job_entry *entries;
-	struct list writes; /* under way, of entries and of jobs that went meanwhile */
+	struct list writes;     /* under way, of entries and of jobs that went meanwhile */
+	int64_t pending_second; /* how many reasons were written in this second */
+	int pending_written;
 };
 
 struct job_write {
@@ -32,14 +36,16 @@ struct job_entry {
 	char *uid;
 	char *queue; /* where it is counted, as of `phase`; NULL: not yet */
 	enum dispatch_phase phase;
+	bool deleted, only_our_finalizer;
+	int64_t ttl_s, phase_since_ns;
 	struct doc *doc;         /* the Job; NULL when only its Placement is known yet */
 	struct doc *placement;   /* of the present attempt; NULL: none */
 	int64_t offered_at_ms;   /* when this process first saw the Placement */
 	struct job_write *write; /* under way: one at a time */
 	struct timer *timer;
-	json_t *pending; /* what status.pending shall say */
-	bool pending_known;
-	int64_t pending_at_ms; /* when it was last written */
+	bool waits;             /* a session found a reason, or found it again: to be written */
+	int64_t waits_since_ms; /* when it first had a reason to wait; 0: it does not */
+	int64_t pending_at_ms;  /* when it was last written */
 };
 
 struct job_entry *jobs_find(struct jobs *j, const char *uid);

@@ -44,6 +44,9 @@ void placer_offer_failed(struct placer *p, const char *job_uid, bool unknown);
 /* What the queue's placed gangs use, as a resource list; the caller's. */
 json_t *placer_queue_usage(struct placer *p, const char *queue);
 
+/* Why the job waits, for status.pending; the caller's. NULL: it does not wait. */
+json_t *placer_why(struct placer *p, const char *job_uid);
+
 /* Why the job waits, or where it went and why: JSON with a "text" member; the caller's. NULL when
  * the core does not know it. */
 json_t *placer_explain(struct placer *p, const json_t *job);

@@ -110,14 +110,12 @@ static json_t *pending_json(const struct explain *e)
 	return pending;
 }
 
-static void say_why(struct placer *p, const char *uid)
+json_t *placer_why(struct placer *p, const char *job_uid)
 {
 	auto_free(explain_destroy) struct explain *e =
-		fleet_explain(p->fleet, uid, env_wall_ns(p->hub->env));
-	auto_json *pending = e && !e->placed ? pending_json(e) : NULL;
+		fleet_explain(p->fleet, job_uid, env_wall_ns(p->hub->env));
 
-	if (pending)
-		jobs_set_pending(p->hub, uid, pending);
+	return e && !e->placed ? pending_json(e) : NULL;
 }
 
 struct waiting {
@@ -136,7 +134,7 @@ static void finish(struct placer *p, struct failed_offers *failed, struct waitin
 		free(failed->uids[i]);
 	}
 	for (size_t i = 0; i < waiting->n; i++) {
-		say_why(p, waiting->uids[i]);
+		jobs_wait(p->hub, waiting->uids[i]);
 		free(waiting->uids[i]);
 	}
 	free(failed->uids);
