@@ -46,7 +46,7 @@ static bool place_all(struct space *s, const struct form_variant *v, size_t n_ta
 /* --- the second try: the pickiest task first ---------------------------------------------- */
 
 struct picky {
-	int64_t classes; /* that admit it */
+	int64_t nodes; /* that admit it */
 	int32_t task, place;
 };
 
@@ -54,18 +54,20 @@ static int compare_picky(const void *a, const void *b)
 {
 	const struct picky *x = a, *y = b;
 
-	if (x->classes != y->classes)
-		return x->classes < y->classes ? -1 : 1;
+	if (x->nodes != y->nodes)
+		return x->nodes < y->nodes ? -1 : 1;
 	return x->place - y->place;
 }
 
-static int64_t count_classes(const struct model *m, const struct spec *spec)
+/* By class only: amounts change from try to try. */
+static int64_t count_nodes(const struct space *s, const struct spec *spec)
 {
+	struct shape_group *g, *next;
 	int64_t n = 0;
 
-	for (size_t i = 0; i < m->classes.n; i++)
-		if (m->classes.by_id[i] && spec_admission(spec, m->classes.by_id[i]) != ADMIT_NO)
-			n += 1;
+	HASH_ITER (hh, s->groups, g, next)
+		if (g->count && spec_admission(spec, g->key.cls) != ADMIT_NO)
+			n += g->count;
 	return n;
 }
 
@@ -78,7 +80,7 @@ static bool place_picky(struct space *s, const struct form_variant *v, size_t n_
 		struct spec *spec = v->parts[v->order[i]].spec;
 
 		spec_refresh(s->model, spec);
-		list[i] = (struct picky){count_classes(s->model, spec), v->order[i], (int32_t)i};
+		list[i] = (struct picky){count_nodes(s, spec), v->order[i], (int32_t)i};
 	}
 	qsort(list, n_tasks, sizeof(*list), compare_picky);
 	for (size_t i = 0; i < n_tasks; i++)

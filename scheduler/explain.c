@@ -230,15 +230,23 @@ static const struct explain_place *nearest(const struct explain *e, enum verdict
 	return best;
 }
 
+/* Tasks that ask for it may all fit and crowd others out: then there are no numbers to give. */
+void explain_write_short(const struct explain_short *s, struct strbuf *out)
+{
+	strbuf_adds(out, s->resource);
+	if (s->have >= s->want)
+		return;
+	strbuf_adds(out, ": ");
+	explain_amount(s->resource, s->have, out);
+	strbuf_adds(out, " of ");
+	explain_amount(s->resource, s->want, out);
+}
+
 static void say_shorts(const struct explain_place *p, struct strbuf *out)
 {
 	for (size_t i = 0; i < p->n_shorts; i++) {
-		const struct explain_short *s = &p->shorts[i];
-
-		strbuf_addf(out, "%s%s: ", i ? ", " : "; short of ", s->resource);
-		explain_amount(s->resource, s->have, out);
-		strbuf_adds(out, " of ");
-		explain_amount(s->resource, s->want, out);
+		strbuf_adds(out, i ? ", " : "; short of ");
+		explain_write_short(&p->shorts[i], out);
 	}
 }
 

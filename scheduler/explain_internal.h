@@ -28,6 +28,8 @@ struct reason {
 };
 void reasons_write(const struct reason *r, size_t n, struct strbuf *out);
 
+/* "nvidia.com/gpu: 4 of 16" */
+void explain_write_short(const struct explain_short *s, struct strbuf *out);
 void explain_amount(const char *resource, int64_t amount, struct strbuf *out);
 
 #endif

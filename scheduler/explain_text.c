@@ -117,10 +117,8 @@ static const char *short_text(struct arena *a, const struct explain_place *p)
 	const char *text;
 
 	for (size_t i = 0; i < p->n_shorts && p->verdict == VERDICT_FULL; i++) {
-		strbuf_addf(&b, "%s%s: ", i ? ", " : "", p->shorts[i].resource);
-		explain_amount(p->shorts[i].resource, p->shorts[i].have, &b);
-		strbuf_adds(&b, " of ");
-		explain_amount(p->shorts[i].resource, p->shorts[i].want, &b);
+		strbuf_adds(&b, i ? ", " : "");
+		explain_write_short(&p->shorts[i], &b);
 	}
 	if (!b.size)
 		strbuf_adds(&b, *p->detail ? p->detail : "-");

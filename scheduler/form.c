@@ -127,16 +127,15 @@ static struct pod_size size_of(const struct spec *s, int32_t task)
 	return size;
 }
 
-static void set_order(struct form *f, struct form_variant *v)
+void form_order(const struct form_part *parts, size_t n, int32_t *ret_order)
 {
-	auto_xfree struct pod_size *sizes = xcalloc(f->n_tasks, sizeof(*sizes));
+	auto_xfree struct pod_size *sizes = xcalloc(n, sizeof(*sizes));
 
-	v->order = arena_array(&f->arena, int32_t, f->n_tasks);
-	for (size_t i = 0; i < f->n_tasks; i++)
-		sizes[i] = size_of(v->parts[i].spec, (int32_t)i);
-	qsort(sizes, f->n_tasks, sizeof(*sizes), compare_sizes);
-	for (size_t i = 0; i < f->n_tasks; i++)
-		v->order[i] = sizes[i].task;
+	for (size_t i = 0; i < n; i++)
+		sizes[i] = size_of(parts[i].spec, (int32_t)i);
+	qsort(sizes, n, sizeof(*sizes), compare_sizes);
+	for (size_t i = 0; i < n; i++)
+		ret_order[i] = sizes[i].task;
 }
 
 static void add_variant(const struct walk *w)
@@ -154,7 +153,8 @@ static void add_variant(const struct walk *w)
 		v->pods += p->replicas;
 		resource_list_add(&f->arena, &v->total, &p->spec->request, p->replicas);
 	}
-	set_order(f, v);
+	v->order = arena_array(&f->arena, int32_t, f->n_tasks);
+	form_order(v->parts, f->n_tasks, v->order);
 }
 
 /* All choices of task and those after it whose places sum up to `sum`, first tasks best first. */

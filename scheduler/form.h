@@ -51,6 +51,9 @@ int form_intern(struct model *m, const struct job *job, const int32_t *choices, 
 struct form *form_ref(struct form *f);
 void form_unref(struct model *m, struct form *f); /* NULL: nothing */
 
+/* Tasks with the largest pods first: most devices, then cpu and memory as in binpack. */
+void form_order(const struct form_part *parts, size_t n, int32_t *ret_order);
+
 /* The bits of all variants. */
 static inline uint64_t form_all(const struct form *f)
 {

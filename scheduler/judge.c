@@ -75,6 +75,8 @@ static void lifted_init(const struct judge *j, const struct form_variant *v, str
 		ret->parts[i].spec = spec_variant(j->model, v->parts[i].spec, lift.filters,
 						  lift.resources, lift.n_resources);
 	}
+	ret->order = xcalloc(j->form->n_tasks, sizeof(*ret->order));
+	form_order(ret->parts, j->form->n_tasks, ret->order);
 }
 
 static void lifted_finish(const struct judge *j, struct form_variant *v)
@@ -82,6 +84,7 @@ static void lifted_finish(const struct judge *j, struct form_variant *v)
 	for (size_t i = 0; i < j->form->n_tasks; i++)
 		spec_unref(j->model, v->parts[i].spec);
 	free(v->parts);
+	free(v->order);
 }
 
 static bool fits(struct space *s, const struct form_variant *v, size_t n_tasks)

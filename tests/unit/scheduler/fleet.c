@@ -1,0 +1,392 @@
+/* Level 1: order of events, debits, and the bookkeeping that cases in YAML do not show. */
+#include "scheduler/fleet.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "random.h"
+#include "world.h"
+
+static void add_cluster(struct fleet *f, const char *yaml)
+{
+	auto_json *j = world_yaml(yaml);
+
+	world_add_cluster(f, j);
+}
+
+static void add_queue(struct fleet *f, const char *yaml)
+{
+	auto_json *j = world_yaml(yaml);
+	auto_free(queue_destroy) struct queue *q = world_queue(j);
+
+	fleet_queue_set(f, q);
+}
+
+static void submit(struct fleet *f, const char *yaml)
+{
+	auto_free(job_destroy) struct job *job = world_job_yaml(yaml);
+	struct error err;
+
+	cr_assert_eq(fleet_submit(f, job, 0, 1, &err), 0, "%s", err.text);
+}
+
+static void adopt(struct fleet *f, const char *yaml, const char *cluster, int64_t seq)
+{
+	auto_free(job_destroy) struct job *job = world_job_yaml(yaml);
+	const int32_t choices[] = {-1, -1};
+	struct fleet_attempt a = {cluster, choices, 1, seq};
+	struct error err;
+
+	cr_assert_eq(fleet_adopt(f, job, 0, &a, &err), 0, "%s", err.text);
+}
+
+/* How many jobs of one CPU are placed now; they are taken back again. */
+static int room(struct fleet *f)
+{
+	int placed = 0;
+
+	for (int i = 0; i < 64; i++) {
+		auto_xfree char *yaml =
+			xasprintf("{name: probe-%02d, tasks: [{name: m, requests: {cpu: 1}}]}", i);
+
+		submit(f, yaml);
+	}
+	{
+		auto_json *decided = world_decide(f, 0);
+		const char *name;
+		json_t *d;
+
+		json_object_foreach (decided, name, d)
+			placed += !strncmp(name, "probe", 5) && json_object_get(d, "cluster");
+	}
+	for (int i = 0; i < 64; i++) {
+		auto_xfree char *uid = xasprintf("probe-%02d", i);
+
+		fleet_forget(f, uid, 0);
+	}
+	return placed;
+}
+
+/* --- a new leader ------------------------------------------------------------------------- */
+
+Test(fleet, open_attempts_are_debited_until_a_report_has_them)
+{
+	struct fleet *f = fleet_create();
+
+	add_queue(f, "{name: default}");
+	/* attempts are known before their cluster, and before its report */
+	adopt(f, "{name: old, tasks: [{name: m, replicas: 2, requests: {cpu: 1}}]}", "a", 7);
+	adopt(f, "{name: new, tasks: [{name: m, requests: {cpu: 1}}]}", "a", 9);
+	adopt(f, "{name: unclaimed, tasks: [{name: m, requests: {cpu: 1}}]}", "a", 0);
+	cr_expect_eq(room(f), 0);
+	add_cluster(f, "{name: a, seq: 8, nodes: [{count: 2, allocatable: {cpu: 4}}]}");
+	cr_expect_eq(room(f), 6, "the report has `old` in it");
+	fleet_claimed(f, "unclaimed", 1, 8);
+	cr_expect_eq(room(f), 7);
+	fleet_claimed(f, "unclaimed", 1, 8);
+	fleet_claimed(f, "new", 2, 8);
+	cr_expect_eq(room(f), 7, "twice, or of another generation, is nothing");
+	fleet_forget(f, "new", 10);
+	cr_expect_eq(room(f), 7, "it is over, but the report is older than its end");
+	add_cluster(f, "{name: a, seq: 10, nodes: [{count: 2, allocatable: {cpu: 4}}]}");
+	cr_expect_eq(room(f), 8);
+	cr_expect_null(fleet_fault(f));
+	fleet_destroy(f);
+}
+
+Test(fleet, a_debit_that_finds_less_room_takes_what_is_there)
+{
+	struct fleet *f = fleet_create();
+
+	add_queue(f, "{name: default}");
+	add_cluster(f, "{name: a, nodes: [{count: 1, allocatable: {cpu: 4}}]}");
+	adopt(f, "{name: j, tasks: [{name: m, replicas: 4, requests: {cpu: 1}}]}", "a", 0);
+	cr_expect_eq(room(f), 0);
+	add_cluster(
+		f, "{name: a, seq: 2, nodes: [{count: 1, allocatable: {cpu: 4}, free: {cpu: 2}}]}");
+	cr_expect_eq(room(f), 0);
+	add_cluster(f, "{name: a, seq: 3, nodes: [{count: 1, allocatable: {cpu: 8}}]}");
+	cr_expect_eq(room(f), 4);
+	fleet_forget(f, "j", 0);
+	cr_expect_eq(room(f), 8);
+	fleet_destroy(f);
+}
+
+/* --- reports ------------------------------------------------------------------------------ */
+
+static bool report(struct fleet *f, int64_t seq, bool full, int64_t cpu, int64_t count)
+{
+	struct resource amounts[] = {{"cpu", cpu}, {"pods", 110}};
+	struct shape s = {.amounts = {amounts, 2}, .count = count};
+
+	return fleet_report(f, "a", seq, full, &s, 1);
+}
+
+Test(fleet, changes_of_a_report_and_what_is_out_of_order)
+{
+	struct fleet *f = fleet_create();
+
+	add_queue(f, "{name: default}");
+	add_cluster(f, "{name: a, reported: false}");
+	cr_expect(!report(f, 1, false, 4000, 1), "a change of nothing");
+	add_cluster(f, "{name: a, seq: 5, nodes: [{count: 2, allocatable: {cpu: 4}}]}");
+	cr_expect_eq(room(f), 8);
+	cr_expect(report(f, 6, false, 4000, 1));
+	cr_expect(report(f, 6, false, 1000, 1));
+	cr_expect_eq(room(f), 5);
+	cr_expect(!report(f, 5, true, 4000, 9), "older than what is held");
+	cr_expect_eq(room(f), 5);
+	cr_expect(report(f, 7, false, 4000, 0));
+	cr_expect(report(f, 7, false, 9000, 0), "gone before it was there");
+	cr_expect(report(f, 7, false, 1000, -3), "nonsense counts as none");
+	cr_expect_eq(room(f), 0);
+	cr_expect(report(f, 8, true, 2000, 2));
+	cr_expect_eq(room(f), 4);
+	fleet_report_lost(f, "a");
+	cr_expect_eq(room(f), 0);
+	cr_expect(!report(f, 9, false, 2000, 1));
+	cr_expect(report(f, 9, true, 2000, 1));
+	cr_expect_eq(room(f), 2);
+	fleet_cluster_remove(f, "a");
+	fleet_cluster_remove(f, "a");
+	cr_expect_eq(room(f), 0);
+	cr_expect_null(fleet_fault(f));
+	fleet_destroy(f);
+}
+
+Test(fleet, unknown_jobs_and_clusters_are_no_events)
+{
+	struct fleet *f = fleet_create();
+	struct fleet_refusal r = {"no", 0};
+
+	fleet_claimed(f, "x", 1, 1);
+	fleet_requeue(f, "x", 1, 1, &r);
+	fleet_forget(f, "x", 1);
+	fleet_cluster_remove(f, "x");
+	fleet_queue_remove(f, "x");
+	fleet_dataset_remove(f, "x");
+	cr_expect_null(fleet_explain(f, "x", 0));
+	fleet_destroy(f);
+}
+
+/* --- jobs --------------------------------------------------------------------------------- */
+
+Test(fleet, a_job_that_changes_keeps_one_place)
+{
+	struct fleet *f = fleet_create();
+	auto_json *decided = NULL;
+
+	add_queue(f, "{name: default, capability: {cpu: 4}}");
+	add_cluster(f, "{name: a, nodes: [{count: 1, allocatable: {cpu: 8}}]}");
+	submit(f, "{name: j, tasks: [{name: m, requests: {cpu: 5}}]}");
+	submit(f, "{name: j, tasks: [{name: m, requests: {cpu: 3}}]}");
+	decided = world_decide(f, 0);
+	cr_expect_str_eq(json_str_at(decided, "j", "cluster", NULL), "a");
+	/* waits again, as its record says: nothing of the attempt is left */
+	submit(f, "{name: j, tasks: [{name: m, requests: {cpu: 4}}]}");
+	json_decref(decided);
+	decided = world_decide(f, 0);
+	cr_expect_str_eq(json_str_at(decided, "j", "cluster", NULL), "a");
+	fleet_forget(f, "j", 0);
+	submit(f, "{name: k, tasks: [{name: m, requests: {cpu: 4}}]}");
+	json_decref(decided);
+	decided = world_decide(f, 0);
+	cr_expect_str_eq(json_str_at(decided, "k", "cluster", NULL), "a", "usage was given back");
+	fleet_destroy(f);
+}
+
+Test(fleet, a_session_may_stop_and_says_waiting_jobs_once)
+{
+	struct fleet *f = fleet_create();
+	struct fleet_decision d;
+	auto_json *again = NULL;
+
+	add_queue(f, "{name: default}");
+	add_cluster(f, "{name: a, nodes: [{count: 1, allocatable: {cpu: 2}}]}");
+	for (int i = 0; i < 5; i++) {
+		auto_xfree char *yaml = xasprintf(
+			"{name: j%d, submitted: %d, tasks: [{name: m, requests: {cpu: 1}}]}", i, i);
+
+		submit(f, yaml);
+	}
+	fleet_session_begin(f, 0);
+	cr_assert(fleet_session_next(f, &d));
+	cr_expect_str_eq(d.name, "j0");
+	fleet_session_end(f);
+	again = world_decide(f, 0);
+	cr_expect_eq(json_object_size(again), 4, "j1 placed, the rest told to wait");
+	cr_expect_str_eq(json_str_at(again, "j1", "cluster", NULL), "a");
+	cr_expect_str_eq(json_str_at(again, "j4", "waits", NULL), "NoRoom");
+	json_decref(again);
+	again = world_decide(f, 0);
+	cr_expect_eq(json_object_size(again), 0, "nothing is new");
+	fleet_destroy(f);
+}
+
+/* --- order of events ---------------------------------------------------------------------- */
+
+#define CLUSTERS 4
+#define JOBS     10
+
+struct story {
+	char clusters[CLUSTERS][200], jobs[JOBS][300];
+};
+
+static void invent(struct story *s, struct dice *d)
+{
+	for (int i = 0; i < CLUSTERS; i++)
+		snprintf(s->clusters[i], sizeof(s->clusters[i]),
+			 "{name: c%d, nodes: [{count: %u, allocatable: {cpu: %u, x.io/gpu: %u}}, "
+			 "{count: %u, labels: {a: b}, allocatable: {cpu: %u}}]}",
+			 i, dice_roll(d, 4), 1 + dice_roll(d, 6), dice_roll(d, 2), dice_roll(d, 4),
+			 1 + dice_roll(d, 6));
+	for (int i = 0; i < JOBS; i++)
+		snprintf(
+			s->jobs[i], sizeof(s->jobs[i]),
+			"{name: j%d, queue: q%u, submitted: %u, tasks: [{name: m, replicas: %u, "
+			"requests: {cpu: %u}}], placement: {datasets: [{name: d%u}], alternatives: "
+			"[{task: m, resources: {x.io/gpu: 1}}, {task: m, replicas: %u}]}}",
+			i, dice_roll(d, 2), dice_roll(d, 3), 1 + dice_roll(d, 3),
+			1 + dice_roll(d, 3), dice_roll(d, 2), 1 + dice_roll(d, 5));
+}
+
+static void tell(struct fleet *f, const struct story *s, int i)
+{
+	static const char *const rest[] = {"{name: q0}", "{name: q1, capability: {cpu: 9}}",
+					   "{name: d0, size: 4Gi, replicas: {c1: 50, c3: 50}}",
+					   "{name: d1, size: 1Gi}"};
+	auto_json *j = NULL;
+
+	if (i < CLUSTERS) {
+		add_cluster(f, s->clusters[i]);
+	} else if (i < CLUSTERS + JOBS) {
+		submit(f, s->jobs[i - CLUSTERS]);
+	} else if (i < CLUSTERS + JOBS + 2) {
+		add_queue(f, rest[i - CLUSTERS - JOBS]);
+	} else {
+		j = world_yaml(rest[i - CLUSTERS - JOBS]);
+		world_add_dataset(f, j);
+	}
+}
+
+static json_t *tell_and_decide(const struct story *s, struct dice *d, uint64_t *ret_sum)
+{
+	enum { N = CLUSTERS + JOBS + 4 };
+	struct fleet *f = fleet_create();
+	bool told[N] = {false};
+	json_t *decided;
+
+	for (int left = N; left > 0;) {
+		int i = (int)dice_roll(d, N);
+
+		if (told[i])
+			continue;
+		tell(f, s, i);
+		told[i] = true;
+		left--;
+	}
+	decided = world_decide(f, 0);
+	cr_expect_null(fleet_fault(f), "%s", fleet_fault(f));
+	*ret_sum = fleet_checksum(f);
+	fleet_destroy(f);
+	return decided;
+}
+
+Test(fleet, the_order_of_events_changes_nothing)
+{
+	for (int seed = 1; seed <= dice_seeds(15); seed++) {
+		struct dice d = {(uint64_t)seed};
+		struct story s;
+		auto_json *first = NULL;
+		uint64_t sum = 0, other;
+
+		invent(&s, &d);
+		first = tell_and_decide(&s, &d, &sum);
+		cr_expect_eq(json_object_size(first), JOBS);
+		for (int i = 0; i < 4; i++) {
+			auto_json *again = tell_and_decide(&s, &d, &other);
+
+			cr_expect(json_equal(first, again), "seed %d: other decisions", seed);
+			cr_expect_eq(sum, other, "seed %d: other room", seed);
+		}
+	}
+}
+
+/* --- no room is given twice --------------------------------------------------------------- */
+
+/* A cluster that books what it is offered, reports late and out of step with its claims. */
+struct member {
+	int64_t free, seq;
+	struct {
+		char uid[16];
+		int64_t cpu;
+		bool open, claimed;
+	} jobs[200];
+	int n;
+};
+
+static void take_offers(struct fleet *f, struct member *m, int64_t *ret_offered)
+{
+	auto_json *decided = world_decide(f, 0);
+	const char *name;
+	json_t *d;
+
+	json_object_foreach (decided, name, d) {
+		if (!json_object_get(d, "cluster"))
+			continue;
+		snprintf(m->jobs[m->n].uid, sizeof(m->jobs[0].uid), "%s", name);
+		m->jobs[m->n].cpu = 1 + (name[1] - '0') % 3;
+		m->jobs[m->n].open = true;
+		*ret_offered += m->jobs[m->n++].cpu;
+	}
+}
+
+static void member_step(struct fleet *f, struct member *m, struct dice *d, int64_t *offered)
+{
+	int i = m->n ? (int)dice_roll(d, (uint32_t)m->n) : 0;
+
+	if (m->n && m->jobs[i].open && !m->jobs[i].claimed) {
+		cr_assert(m->jobs[i].cpu <= m->free, "room was given twice");
+		m->free -= m->jobs[i].cpu;
+		m->jobs[i].claimed = true;
+		fleet_claimed(f, m->jobs[i].uid, 1, ++m->seq);
+	} else if (m->n && m->jobs[i].open && dice_roll(d, 2)) {
+		m->free += m->jobs[i].cpu;
+		*offered -= m->jobs[i].cpu;
+		m->jobs[i].open = false;
+		fleet_forget(f, m->jobs[i].uid, ++m->seq);
+	}
+	if (!dice_roll(d, 3)) {
+		struct resource amounts[] = {{"cpu", m->free * 1000}, {"pods", 110}};
+		struct shape s = {.amounts = {amounts, 2}, .count = 1};
+
+		cr_assert(fleet_report(f, "a", m->seq, true, &s, 1));
+	}
+}
+
+Test(fleet, no_room_is_given_twice)
+{
+	for (int seed = 1; seed <= dice_seeds(10); seed++) {
+		struct fleet *f = fleet_create();
+		struct dice d = {(uint64_t)seed};
+		struct member m = {.free = 8};
+		int64_t offered = 0;
+
+		add_queue(f, "{name: default}");
+		add_cluster(f, "{name: a, seq: 0, nodes: [{allocatable: {cpu: 8}}]}");
+		for (int i = 0; i < 100; i++) {
+			auto_xfree char *yaml =
+				xasprintf("{name: j%d, tasks: [{name: m, requests: {cpu: %d}}]}", i,
+					  1 + (i > 9 ? i / 10 : i) % 3);
+
+			submit(f, yaml);
+			take_offers(f, &m, &offered);
+			cr_assert(offered <= 8, "seed %d: %d of 8 offered", seed, (int)offered);
+			for (int k = 0; k < 3; k++)
+				member_step(f, &m, &d, &offered);
+		}
+		cr_expect_null(fleet_fault(f));
+		cr_expect(m.n > 20, "seed %d: only %d jobs got there", seed, m.n);
+		fleet_destroy(f);
+	}
+}

@@ -1,0 +1,482 @@
+/* Level 2: events in any order, bookings, and what the hub is told. */
+#include "scheduler/site.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "random.h"
+#include "world.h"
+
+static void set_node(struct site *s, const char *yaml)
+{
+	auto_json *j = world_yaml(yaml);
+	auto_free(node_destroy) struct node *n = world_node(j, -1);
+
+	site_node_set(s, n);
+}
+
+static void set_pod(struct site *s, const char *yaml, const struct site_key *key)
+{
+	auto_json *j = world_yaml(yaml);
+	auto_free(pod_destroy) struct pod *p = world_pod(j);
+
+	site_pod_set(s, p, key);
+}
+
+static struct gang *make_gang(struct site *s, const char *yaml)
+{
+	auto_free(job_destroy) struct job *job = world_job_yaml(yaml);
+	struct gang *g;
+	struct error err;
+
+	cr_assert_eq(site_gang_create(s, job, 0, NULL, &g, &err), 0, "%s", err.text);
+	return g;
+}
+
+/* How many pods of one CPU go in; leaves nothing behind. */
+static int room(struct site *s)
+{
+	int n = 0;
+
+	for (;; n++) {
+		auto_xfree char *yaml = xasprintf(
+			"{name: probe, tasks: [{name: p, replicas: %d, requests: {cpu: 1}}]}",
+			n + 1);
+		struct gang *g = make_gang(s, yaml);
+		struct site_placement *p = site_place(s, g);
+
+		site_release_gang(s, "probe");
+		site_placement_destroy(p);
+		site_gang_destroy(s, g);
+		if (!p)
+			return n;
+	}
+}
+
+/* --- bookings ----------------------------------------------------------------------------- */
+
+static const struct site_key key0 = {"j", "m", 0}, key1 = {"j", "m", 1};
+
+Test(site, a_booking_holds_until_its_pod_is_seen)
+{
+	struct site *s = site_create("here");
+	struct gang *g =
+		make_gang(s, "{name: j, tasks: [{name: m, replicas: 2, requests: {cpu: 1}}]}");
+	struct site_placement *p;
+
+	set_node(s, "{name: n, allocatable: {cpu: 4}}");
+	p = site_place(s, g);
+	cr_assert_not_null(p);
+	cr_expect_eq(room(s), 2);
+	/* the pod as the server made it asks for more; it replaces the booking, once */
+	set_pod(s, "{uid: p0, node: n, requests: {cpu: 2}}", &key0);
+	cr_expect_eq(room(s), 1);
+	set_pod(s, "{uid: p0, node: n, requests: {cpu: 2}}", &key0);
+	cr_expect_eq(room(s), 1);
+	/* another pod of the same name that is ending or over does not replace one */
+	set_pod(s, "{uid: old, node: n, ending: true, requests: {cpu: 1}}", &key1);
+	cr_expect_eq(room(s), 0);
+	set_pod(s, "{uid: old, node: n, ended: true, requests: {cpu: 1}}", &key1);
+	cr_expect_eq(room(s), 1);
+	/* the answer of the server corrects a booking */
+	site_book(s, &key1, "n",
+		  &(struct resource_list){(struct resource[]){{"cpu", 2000}, {"pods", 1}}, 2}, NULL,
+		  0);
+	cr_expect_eq(room(s), 0);
+	cr_expect(site_release(s, &key1));
+	cr_expect(!site_release(s, &key1));
+	cr_expect_eq(room(s), 2);
+	site_pod_remove(s, "p0");
+	cr_expect_eq(room(s), 4);
+	cr_expect_null(site_fault(s));
+	site_placement_destroy(p);
+	site_gang_destroy(s, g);
+	site_destroy(s);
+}
+
+Test(site, lost_pods_are_placed_again_alone)
+{
+	struct site *s = site_create("here");
+	struct gang *g = make_gang(s, "{name: j, tasks: [{name: a, requests: {cpu: 1}}, "
+				      "{name: m, replicas: 3, requests: {cpu: 2}}]}");
+	const struct site_pod lost[] = {{1, 2, NULL}, {1, 0, NULL}};
+	struct site_placement *p;
+
+	set_node(s, "{name: n, allocatable: {cpu: 3}}");
+	cr_expect_null(site_place_some(s, g, lost, 2));
+	cr_expect_eq(room(s), 3);
+	set_node(s, "{name: o, allocatable: {cpu: 2}}");
+	p = site_place_some(s, g, lost, 2);
+	cr_assert_not_null(p);
+	cr_expect_eq(p->n_pods, 2);
+	cr_expect_eq(p->pods[0].index, 0);
+	cr_expect_str_eq(p->pods[0].node, "n");
+	cr_expect_eq(p->pods[1].index, 2);
+	cr_expect_str_eq(p->pods[1].node, "o");
+	cr_expect_eq(site_release_gang(s, "j"), 2);
+	site_placement_destroy(p);
+	site_gang_destroy(s, g);
+	site_destroy(s);
+}
+
+Test(site, nodes_come_change_and_go_with_pods_on_them)
+{
+	struct site *s = site_create("here");
+
+	set_pod(s, "{uid: early, node: n, requests: {cpu: 1}}", NULL);
+	cr_expect_eq(room(s), 0);
+	set_node(s, "{name: n, allocatable: {cpu: 4}}");
+	cr_expect_eq(room(s), 3);
+	set_node(s, "{name: n, allocatable: {cpu: 2}}");
+	cr_expect_eq(room(s), 1);
+	set_pod(s, "{uid: more, node: n, requests: {cpu: 8}}", NULL);
+	cr_expect_eq(room(s), 0, "more than there is leaves nothing");
+	site_node_remove(s, "n");
+	site_node_remove(s, "n");
+	site_pod_remove(s, "more");
+	set_node(s, "{name: n, allocatable: {cpu: 4}}");
+	cr_expect_eq(room(s), 3, "a node that returns still has its pods");
+	set_pod(s, "{uid: early, node: other, requests: {cpu: 1}}", NULL);
+	cr_expect_eq(room(s), 4);
+	cr_expect_null(site_fault(s));
+	site_destroy(s);
+}
+
+/* --- alone -------------------------------------------------------------------------------- */
+
+Test(site, alone_it_goes_by_priority_queue_and_room)
+{
+	struct site *s = site_create("here");
+	auto_json *small = world_yaml("{name: q, capability: {cpu: 3}}");
+	auto_free(queue_destroy) struct queue *q = world_queue(small);
+	struct gang *g[3] = {
+		make_gang(
+			s,
+			"{name: a, queue: q, submitted: 1, tasks: [{name: m, requests: {cpu: 2}}]}"),
+		make_gang(
+			s,
+			"{name: b, queue: q, submitted: 2, tasks: [{name: m, requests: {cpu: 2}}]}"),
+		make_gang(
+			s,
+			"{name: c, queue: q, submitted: 3, tasks: [{name: m, requests: {cpu: 1}}]}"),
+	};
+	auto_free(site_placement_destroy) struct site_placement *p1 = NULL, *p2 = NULL, *p3 = NULL;
+	auto_free(explain_destroy) struct explain *e = NULL;
+
+	set_node(s, "{name: n, allocatable: {cpu: 8}}");
+	for (int i = 2; i >= 0; i--)
+		site_submit(s, g[i]);
+	cr_expect_null(site_next(s), "no queue, no start");
+	site_queue_set(s, q);
+	p1 = site_next(s);
+	cr_assert_not_null(p1);
+	cr_expect_eq(p1->gang, g[0]);
+	p2 = site_next(s);
+	cr_assert_not_null(p2);
+	cr_expect_eq(p2->gang, g[2], "b is over the ceiling, c is not");
+	cr_expect_null(site_next(s));
+	e = site_explain(s, g[1]);
+	cr_expect_eq(e->code, WAIT_QUOTA);
+	cr_expect(e->sole);
+	site_release_gang(s, "a");
+	site_gang_destroy(s, g[0]);
+	p3 = site_next(s);
+	cr_assert_not_null(p3);
+	cr_expect_eq(p3->gang, g[1]);
+	site_gang_destroy(s, g[1]);
+	site_gang_destroy(s, g[2]);
+	site_destroy(s);
+}
+
+/* --- many events, any order --------------------------------------------------------------- */
+
+#define NODES 12
+#define PODS  40
+
+struct history {
+	char nodes[NODES][160], pods[PODS][160];
+};
+
+static void invent(struct history *h, struct dice *d)
+{
+	for (int i = 0; i < NODES; i++)
+		snprintf(h->nodes[i], sizeof(h->nodes[i]),
+			 "{name: n%02d, labels: {pool: p%u, kubernetes.io/hostname: n%02d}, "
+			 "allocatable: {cpu: %u, memory: %uGi%s}}",
+			 i, dice_roll(d, 2), i, 2 + dice_roll(d, 4), 4 + dice_roll(d, 4),
+			 dice_roll(d, 3) ? "" : ", x.io/gpu: 2");
+	for (int i = 0; i < PODS; i++)
+		snprintf(h->pods[i], sizeof(h->pods[i]),
+			 "{uid: p%02d, node: n%02u, requests: {cpu: %u00m, memory: %uGi}}", i,
+			 dice_roll(d, NODES + 2), 1 + dice_roll(d, 9), dice_roll(d, 2));
+}
+
+static void shuffle(int *order, int n, struct dice *d)
+{
+	for (int i = 0; i < n; i++)
+		order[i] = i;
+	for (int i = n - 1; i > 0; i--) {
+		int k = (int)dice_roll(d, (uint32_t)i + 1), t = order[i];
+
+		order[i] = order[k];
+		order[k] = t;
+	}
+}
+
+static struct site *replay(const struct history *h, struct dice *d)
+{
+	struct site *s = site_create("here");
+	int order[NODES + PODS];
+
+	shuffle(order, NODES + PODS, d);
+	for (int i = 0; i < NODES + PODS; i++) {
+		if (order[i] < NODES)
+			set_node(s, h->nodes[order[i]]);
+		else
+			set_pod(s, h->pods[order[i] - NODES], NULL);
+		if (!dice_roll(d, 10))
+			site_checksum(s); /* settles in between */
+	}
+	return s;
+}
+
+static char *decide(struct site *s)
+{
+	struct strbuf b = {0};
+
+	for (int i = 0; i < 6; i++) {
+		auto_xfree char *yaml = xasprintf(
+			"{name: j%d, tasks: [{name: m, replicas: %d, requests: {cpu: %d00m%s}}]}",
+			i, i + 1, i + 3, i % 3 ? "" : ", x.io/gpu: 1");
+		struct gang *g = make_gang(s, yaml);
+		struct site_placement *p = site_place(s, g);
+
+		for (size_t k = 0; p && k < p->n_pods; k++)
+			strbuf_addf(&b, "%s ", p->pods[k].node);
+		strbuf_adds(&b, p ? "\n" : "-\n");
+		site_placement_destroy(p);
+		site_gang_destroy(s, g);
+	}
+	return strbuf_take(&b);
+}
+
+Test(site, the_order_of_events_changes_nothing)
+{
+	for (int seed = 1; seed <= dice_seeds(8); seed++) {
+		struct dice d = {(uint64_t)seed};
+		struct history h;
+		auto_xfree char *first = NULL;
+		uint64_t sum = 0;
+
+		invent(&h, &d);
+		for (int i = 0; i < 4; i++) {
+			struct site *s = replay(&h, &d);
+			auto_xfree char *decided = NULL;
+
+			cr_expect(!i || site_checksum(s) == sum, "seed %d: other content", seed);
+			sum = site_checksum(s);
+			decided = decide(s);
+			cr_expect(!first || !strcmp(first, decided), "seed %d: %s and %s", seed,
+				  first, decided);
+			cr_expect_null(site_fault(s), "seed %d: %s", seed, site_fault(s));
+			if (!first)
+				first = take_ptr(decided);
+			site_destroy(s);
+		}
+	}
+}
+
+/* --- what the hub is told ----------------------------------------------------------------- */
+
+/* Applies a report to what was told before, as the hub does. */
+static void apply(json_t *told, const struct site_shapes *r)
+{
+	if (r->full)
+		json_object_clear(told);
+	for (size_t i = 0; i < r->n; i++) {
+		auto_json *one = shapes_json(&r->items[i], 1);
+		json_t *shape = json_array_get(one, 0);
+		auto_xfree char *key = NULL;
+
+		json_object_del(shape, "count");
+		key = json_dumps(shape, JSON_COMPACT | JSON_SORT_KEYS);
+		if (r->items[i].count)
+			json_set_int(told, key, r->items[i].count);
+		else
+			cr_expect(!json_object_del(told, key), "%s was not there", key);
+	}
+}
+
+static void random_event(struct site *s, struct dice *d)
+{
+	auto_xfree char *node = xasprintf("n%02u", dice_roll(d, NODES));
+	auto_xfree char *pod = xasprintf("p%02u", dice_roll(d, PODS));
+	auto_xfree char *yaml = NULL;
+
+	switch (dice_roll(d, 5)) {
+	case 0:
+		yaml = xasprintf("{name: %s, labels: {pool: p%u}, allocatable: {cpu: %u}}", node,
+				 dice_roll(d, 3), 2 + dice_roll(d, 4));
+		set_node(s, yaml);
+		break;
+	case 1:
+		if (!dice_roll(d, 4))
+			site_node_remove(s, node);
+		break;
+	case 2:
+		site_pod_remove(s, pod);
+		break;
+	default:
+		yaml = xasprintf("{uid: %s, node: %s, hostPorts: [%u], requests: {cpu: 500m}}", pod,
+				 node, 80 + dice_roll(d, 3));
+		set_pod(s, yaml, NULL);
+	}
+}
+
+Test(site, changes_add_up_to_the_whole)
+{
+	for (int seed = 1; seed <= dice_seeds(10); seed++) {
+		struct site *s = site_create("here");
+		struct dice d = {(uint64_t)seed};
+		auto_json *told = json_object();
+
+		for (int i = 0; i < 60; i++) {
+			auto_json *whole = json_object();
+			struct arena a = {0};
+			struct site_shapes r;
+
+			random_event(s, &d);
+			site_report(s, !dice_roll(&d, 20), &a, &r);
+			cr_expect(!r.rounded);
+			apply(told, &r);
+			site_report(s, true, &a, &r);
+			apply(whole, &r);
+			cr_expect(json_equal(told, whole), "seed %d, step %d", seed, i);
+			site_report(s, false, &a, &r);
+			cr_expect_eq(r.n, 0, "nothing changed");
+			arena_finish(&a);
+		}
+		cr_expect_null(site_fault(s));
+		site_destroy(s);
+	}
+}
+
+Test(site, capacity_is_of_empty_nodes_grouped)
+{
+	struct site *s = site_create("here");
+	struct arena a = {0};
+	struct site_shapes r;
+
+	for (int i = 0; i < 20; i++) {
+		auto_xfree char *yaml =
+			xasprintf("{name: n%02d, labels: {kubernetes.io/hostname: n%02d, "
+				  "serial: s%d, pool: x}, allocatable: {cpu: 4}}",
+				  i, i, i);
+
+		set_node(s, yaml);
+	}
+	set_pod(s, "{uid: p, node: n03, requests: {cpu: 1}}", NULL);
+	site_capacity(s, &a, &r);
+	cr_assert_eq(r.n, 1);
+	cr_expect_eq(r.items[0].count, 20);
+	cr_expect_eq(resource_list_get(&r.items[0].amounts, "cpu"), 4000);
+	cr_expect_eq(r.items[0].n_labels, 3);
+	cr_expect_str_eq(r.items[0].labels[0].value, "*", "the hostname is not told");
+	cr_expect_str_eq(r.items[0].labels[1].value, "x");
+	cr_expect_str_eq(r.items[0].labels[2].value, "*", "nor what differs by node");
+	site_report(s, true, &a, &r);
+	cr_expect_eq(r.n, 2);
+	arena_finish(&a);
+	site_destroy(s);
+}
+
+Test(site, too_many_shapes_are_rounded_down)
+{
+	struct site *s = site_create("here");
+	struct arena a = {0};
+	struct site_shapes r;
+	int64_t nodes = 0, cpu = 0, real = 0;
+
+	for (int i = 0; i < 2500; i++) {
+		auto_xfree char *name = xasprintf("n%04d", i);
+		struct resource amounts[] = {{"cpu", 10000 + i}, {"pods", 10}};
+		struct node n = {
+			.meta = {.name = name}, .ready = true, .allocatable = {amounts, 2}};
+
+		site_node_set(s, &n);
+		real += amounts[0].amount;
+	}
+	site_report(s, false, &a, &r);
+	cr_expect(r.rounded && r.full);
+	cr_expect(r.n <= SITE_SHAPES_MAX && r.n > 1);
+	for (size_t i = 0; i < r.n; i++) {
+		nodes += r.items[i].count;
+		cpu += r.items[i].count * resource_list_get(&r.items[i].amounts, "cpu");
+	}
+	cr_expect_eq(nodes, 2500);
+	cr_expect(cpu <= real && cpu > real * 9 / 10, "%ld of %ld", (long)cpu, (long)real);
+	arena_finish(&a);
+	site_destroy(s);
+}
+
+/* --- both levels agree -------------------------------------------------------------------- */
+
+static bool fleet_says(struct site *s, const struct job *job)
+{
+	struct fleet *f = fleet_create();
+	auto_json *standard = world_yaml("{name: default}");
+	auto_free(queue_destroy) struct queue *q = world_queue(standard);
+	struct cluster c = {
+		.meta = {.name = "here"}, .accepted = true, .ready = true, .reported = true};
+	auto_json *decided = NULL;
+	struct site_shapes r;
+	struct error err;
+
+	site_capacity(s, &c.arena, &r);
+	c.capacity = r.items;
+	c.n_capacity = r.n;
+	fleet_queue_set(f, q);
+	fleet_cluster_set(f, &c);
+	site_report(s, true, &c.arena, &r);
+	cr_assert(fleet_report(f, "here", 1, true, r.items, r.n));
+	cr_assert_eq(fleet_submit(f, job, 0, 1, &err), 0, "%s", err.text);
+	decided = world_decide(f, 0);
+	fleet_destroy(f);
+	arena_finish(&c.arena);
+	return json_str_at(decided, job->meta.name, "cluster", NULL) != NULL;
+}
+
+/* Without names of nodes and host ports, level 1 says from the shapes what level 2 does. */
+Test(site, level_one_says_what_level_two_does)
+{
+	int yes = 0, no = 0;
+
+	for (int seed = 1; seed <= dice_seeds(30); seed++) {
+		struct dice d = {(uint64_t)seed * 7};
+		struct history h;
+		struct site *s;
+
+		invent(&h, &d);
+		s = replay(&h, &d);
+		for (int i = 0; i < 4; i++) {
+			auto_xfree char *yaml = xasprintf(
+				"{name: j, tasks: [{name: m, replicas: %u, nodeSelector: {%s}, "
+				"requests: {cpu: %u00m}}, {name: o, requests: {memory: %uGi%s}}]}",
+				1 + dice_roll(&d, 14), dice_roll(&d, 2) ? "pool: p1" : "",
+				1 + dice_roll(&d, 20), dice_roll(&d, 6),
+				dice_roll(&d, 3) ? "" : ", x.io/gpu: 2");
+			auto_free(job_destroy) struct job *job = world_job_yaml(yaml);
+			bool said = fleet_says(s, job);
+			struct gang *g = make_gang(s, yaml);
+			struct site_placement *p = site_place(s, g);
+
+			cr_expect_eq(p != NULL, said, "seed %d: %s", seed, yaml);
+			yes += said;
+			no += !said;
+			site_placement_destroy(p);
+			site_gang_destroy(s, g);
+		}
+		site_destroy(s);
+	}
+	cr_expect(yes > 10 && no > 10, "the worlds decide nothing: %d fit, %d do not", yes, no);
+}
