@@ -163,10 +163,13 @@ static int64_t pending_wait_ms(struct job_entry *e, int64_t now)
 
 static void write_pending(struct job_entry *e, int64_t now)
 {
-	auto_json *job = doc_tree(e->doc);
-	auto_json *status = record_set_pending(job, e->pending, env_wall_ns(e->jobs->hub->env));
+	struct hub *hub = e->jobs->hub;
+	auto_json *why = placer_why(hub->placer, e->uid);
+	auto_json *job = why ? doc_tree(e->doc) : NULL;
+	auto_json *status = why ? record_set_pending(job, why, env_wall_ns(hub->env)) : NULL;
 	struct job_write *w;
 
+	e->waits = false;
 	if (!status)
 		return;
 	e->pending_at_ms = now;
