@@ -82,9 +82,8 @@ static void collection_next(void *arg)
 static void collection_serve(struct request *r)
 {
 	struct collection *c = r->state;
-	bool more;
 
-	selection_collect(&c->sel, r->server->cache, NULL, 0, &c->docs, &more);
+	selection_collect(&c->sel, r->server->cache, &(struct collect){0}, &c->docs, NULL);
 	request_ref(r);
 	collection_next(c);
 }

@@ -79,6 +79,9 @@ static inline struct request *request_of(struct server_request *pub)
 }
 void request_ref(struct request *r);
 void request_unref(struct request *r);
+/* Reads the body, at most SERVER_MAX_BODY; arg of done is the request. */
+void request_read(struct request *r,
+		  void (*done)(struct exchange *x, const char *bytes, size_t n, void *arg));
 /* The client's wishes that are alike for all writes; -1 when malformed. */
 int request_dry_run(const struct request *r, bool *ret, struct error *err);
 int request_field_validation(const struct request *r, enum field_validation *ret,
@@ -191,9 +194,21 @@ struct doc_array {
 	size_t n, cap;
 };
 void doc_array_finish(struct doc_array *a);
-/* All documents that match, behind the key `after`; limit 0: no limit. ret_more: others follow. */
-void selection_collect(const struct selection *sel, const struct cache *cache, const char *after,
-		       size_t limit, struct doc_array *ret, bool *ret_more);
+void doc_array_add(struct doc_array *a, const struct doc *d);
+/* Appends documents that match, behind the key `after` (NULL: from the start). */
+struct collect {
+	const char *after;
+	size_t limit;  /* documents in ret at most; 0: no limit */
+	size_t budget; /* documents looked at in this call; 0: no limit */
+};
+enum collected {
+	COLLECTED_ALL,
+	COLLECTED_LIMIT,  /* others that match follow */
+	COLLECTED_BUDGET, /* go on behind *ret_last, which the caller frees */
+};
+enum collected selection_collect(const struct selection *sel, const struct cache *cache,
+				 const struct collect *what, struct doc_array *ret,
+				 char **ret_last);
 
 /* --- get.c, list.c, watch.c, table.c --- */
 

@@ -11,6 +11,7 @@
 
 #define WHOLE_MAX     (512 * 1024) /* larger answers are streamed at the client's pace */
 #define STREAM_AHEAD  (256 * 1024) /* bytes that may wait for the client */
+#define SLICE         20000        /* documents looked at in one turn of the loop: some 20 ms */
 #define REMAINING_MAX 10000        /* objects counted for remainingItemCount; more: not told */
 #define CONTINUE_MAX  2000         /* bytes of a token's text: a key and a version */
 
@@ -23,6 +24,7 @@ struct list_state {
 	bool exact;
 	int64_t version; /* that the answer carries; 0: the cache's */
 	char *after;     /* key behind which the page begins, or NULL */
+	char *last;      /* key behind which the next slice begins, or NULL */
 };
 
 static void list_closed(struct server_request *r, void *arg)
@@ -31,6 +33,8 @@ static void list_closed(struct server_request *r, void *arg)
 
 	doc_array_finish(&l->docs);
 	selection_finish(&l->sel);
+	free(l->last);
+	l->last = NULL;
 }
 
 static int list_invalid(struct error *err, const char *field, const char *why)
@@ -58,12 +62,12 @@ static int parse_limit(const struct request *r, size_t *ret, struct error *err)
 }
 
 /* "<version>:<rest of the key>" in base64. */
-static char *continue_make(const struct list_state *l, int64_t version)
+static char *continue_make(const struct list_state *l)
 {
 	const char *key = l->docs.items[l->docs.n - 1]->key;
 	auto_strbuf text = {0}, token = {0};
 
-	strbuf_addf(&text, "%" PRId64 ":%s", version, key + strlen(l->sel.prefix));
+	strbuf_addf(&text, "%" PRId64 ":%s", l->version, key + strlen(l->sel.prefix));
 	base64_encode(&token, strbuf_str(&text), text.size);
 	return strbuf_take(&token);
 }
@@ -194,23 +198,41 @@ static void add_head(struct strbuf *out, const struct kind *k, int64_t version,
 	strbuf_adds(out, "},\"items\":[");
 }
 
+static void add_item(struct strbuf *out, const struct request *r, const struct list_state *l,
+		     const struct doc *d)
+{
+	if (l->table.form == FORM_JSON)
+		doc_write(out, d);
+	else
+		table_row(out, r->pub.kind, &l->table, d, d->version, env_wall_ns(r->server->env));
+}
+
+/* Items until so many bytes are there; false when none are left. */
+static bool add_items(struct strbuf *out, const struct request *r, struct list_state *l,
+		      size_t enough)
+{
+	while (l->sent < l->docs.n && out->size < enough) {
+		if (l->sent)
+			strbuf_addc(out, ',');
+		add_item(out, r, l, l->docs.items[l->sent++]);
+	}
+	if (l->sent < l->docs.n)
+		return true;
+	strbuf_adds(out, "]}");
+	return false;
+}
+
 static void list_pump(struct exchange *x, void *arg)
 {
-	struct list_state *l = arg;
+	struct request *r = arg;
+	struct list_state *l = r->state;
 	auto_strbuf out = {0};
+	bool more = add_items(&out, r, l, STREAM_AHEAD);
 
-	while (l->sent < l->docs.n && exchange_queued(x) + out.size < STREAM_AHEAD) {
-		if (l->sent)
-			strbuf_addc(&out, ',');
-		doc_write(&out, l->docs.items[l->sent++]);
-	}
-	if (l->sent < l->docs.n) {
-		exchange_write(x, strbuf_str(&out), out.size);
-		return;
-	}
-	strbuf_adds(&out, "]}");
-	exchange_on_drain(x, NULL, NULL);
 	exchange_write(x, strbuf_str(&out), out.size);
+	if (more)
+		return;
+	exchange_on_drain(x, NULL, NULL);
 	exchange_end(x);
 }
 
@@ -223,65 +245,71 @@ static size_t docs_size(const struct doc_array *docs)
 	return n;
 }
 
-static void send_objects(struct request *r, struct list_state *l, struct strbuf *head)
+static void send_items(struct request *r, struct list_state *l, struct strbuf *head)
 {
 	struct exchange *x = r->pub.x;
 
-	if (docs_size(&l->docs) > WHOLE_MAX) {
-		exchange_begin(x, 200, "application/json");
-		exchange_write(x, strbuf_str(head), head->size);
-		exchange_on_drain(x, list_pump, l);
-		list_pump(x, l);
+	if (docs_size(&l->docs) <= WHOLE_MAX) {
+		add_items(head, r, l, SIZE_MAX);
+		respond_bytes(r, 200, "application/json", strbuf_str(head), head->size);
 		return;
 	}
-	for (size_t i = 0; i < l->docs.n; i++) {
-		if (i)
-			strbuf_addc(head, ',');
-		doc_write(head, l->docs.items[i]);
-	}
-	strbuf_adds(head, "]}");
-	respond_bytes(r, 200, "application/json", strbuf_str(head), head->size);
-}
-
-static void send_table(struct request *r, const struct list_state *l, struct strbuf *out)
-{
-	int64_t now = env_wall_ns(r->server->env);
-
-	for (size_t i = 0; i < l->docs.n; i++)
-		table_row(out, r->pub.kind, &l->table, l->docs.items[i], l->docs.items[i]->version,
-			  now);
-	table_end(out);
-	respond_bytes(r, 200, "application/json", strbuf_str(out), out->size);
+	exchange_begin(x, 200, "application/json");
+	exchange_write(x, strbuf_str(head), head->size);
+	exchange_on_drain(x, list_pump, r);
+	list_pump(x, r);
 }
 
 static void list_send(struct request *r, struct list_state *l, bool more)
 {
-	int64_t version = l->version ? l->version : cache_version(r->server->cache);
-	auto_xfree char *next = more ? continue_make(l, version) : NULL;
+	auto_xfree char *next = more ? continue_make(l) : NULL;
 	int64_t remaining = more ? list_remaining(r, l) : 0;
 	auto_strbuf out = {0};
 
-	if (l->table.form == FORM_JSON) {
-		add_head(&out, r->pub.kind, version, next, remaining);
-		send_objects(r, l, &out);
-	} else {
-		table_begin(&out, r->pub.kind, &l->table, version, next, remaining, true);
-		send_table(r, l, &out);
+	if (l->table.form == FORM_JSON)
+		add_head(&out, r->pub.kind, l->version, next, remaining);
+	else
+		table_begin(&out, r->pub.kind, &l->table, l->version, next, remaining, true);
+	send_items(r, l, &out);
+}
+
+static void list_collect(void *arg)
+{
+	struct request *r = arg;
+	struct list_state *l = r->state;
+	const char *after = l->last ? l->last : l->after;
+	char *last = NULL;
+	enum collected outcome;
+
+	if (!r->pub.x) {
+		request_unref(r);
+		return;
 	}
+	outcome = selection_collect(&l->sel, r->server->cache,
+				    &(struct collect){after, l->limit, SLICE}, &l->docs, &last);
+	free(l->last);
+	l->last = last;
+	if (outcome == COLLECTED_BUDGET) {
+		loop_defer(r->server->loop, list_collect, r);
+		return;
+	}
+	list_send(r, l, outcome == COLLECTED_LIMIT);
+	request_unref(r);
 }
 
 static void list_serve(struct request *r)
 {
 	struct list_state *l = r->state;
 	struct error err;
-	bool more;
 
 	if (list_check_view(r, l, &err)) {
 		respond_error(r, &err, NULL);
 		return;
 	}
-	selection_collect(&l->sel, r->server->cache, l->after, l->limit, &l->docs, &more);
-	list_send(r, l, more);
+	if (!l->version)
+		l->version = cache_version(r->server->cache);
+	request_ref(r);
+	list_collect(r);
 }
 
 void list_run(struct request *r)

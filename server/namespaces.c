@@ -113,27 +113,34 @@ static void delete_object(struct namespaces *n, const struct server_kind *kind, 
 	write_run(w);
 }
 
+struct emptying {
+	struct doc_array docs;
+	size_t limit;
+	bool any;
+};
+
+static bool add_living(struct doc *d, void *arg)
+{
+	struct emptying *e = arg;
+
+	e->any = true;
+	if (!doc_is_dying(d) && e->docs.n < e->limit)
+		doc_array_add(&e->docs, d);
+	return e->docs.n < e->limit;
+}
+
 /* Deletes what is not dying yet; true when there is anything at all. */
 static bool empty_kind(struct namespaces *n, const struct server_kind *sk, const char *ns)
 {
-	struct selection sel = {.kind = sk->kind};
-	struct doc_array docs = {0};
+	struct emptying e = {.limit = MAX_IN_FLIGHT - n->in_flight};
 	auto_strbuf prefix = {0};
-	bool more, any;
 
 	kind_key(sk->kind, ns, NULL, &prefix);
-	sel.prefix = prefix.bytes;
-	selection_collect(&sel, n->server->cache, NULL, 0, &docs, &more);
-	any = docs.n > 0;
-	for (size_t i = 0; i < docs.n && n->in_flight < MAX_IN_FLIGHT; i++) {
-		auto_json *tree = doc_tree(docs.items[i]);
-
-		if (!metadata_is_dying(tree) ||
-		    json_int_at(tree, 0, "metadata", "deletionGracePeriodSeconds", NULL) > 0)
-			delete_object(n, sk, ns, meta_str(tree, "name"), false);
-	}
-	doc_array_finish(&docs);
-	return any;
+	cache_each(n->server->cache, strbuf_str(&prefix), NULL, add_living, &e);
+	for (size_t i = 0; i < e.docs.n; i++)
+		delete_object(n, sk, ns, strrchr(e.docs.items[i]->key, '/') + 1, false);
+	doc_array_finish(&e.docs);
+	return e.any;
 }
 
 static void empty_namespace(struct namespaces *n, const struct doc *d)
@@ -154,10 +161,8 @@ static bool add_dying(struct doc *d, void *arg)
 {
 	struct doc_array *dying = arg;
 
-	if (doc_is_dying(d)) {
-		GROW(dying->items, dying->n, dying->cap);
-		dying->items[dying->n++] = doc_ref(d);
-	}
+	if (doc_is_dying(d))
+		doc_array_add(dying, d);
 	return true;
 }
 

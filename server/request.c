@@ -142,6 +142,22 @@ int request_field_validation(const struct request *r, enum field_validation *ret
 		value);
 }
 
+/* What says that it is too large gets a Status; what does not say so is cut off by the exchange. */
+void request_read(struct request *r,
+		  void (*done)(struct exchange *x, const char *bytes, size_t n, void *arg))
+{
+	const char *length = exchange_header(r->pub.x, "Content-Length");
+	struct error err;
+
+	if (!length || strtoll(length, NULL, 10) <= SERVER_MAX_BODY) {
+		exchange_read_all(r->pub.x, SERVER_MAX_BODY, done, r);
+		return;
+	}
+	error_set(&err, ERR_TOO_LARGE, "the request has %.20s bytes, at most %d are read", length,
+		  SERVER_MAX_BODY);
+	respond_error(r, &err, NULL);
+}
+
 static void body_read(struct exchange *x, const char *bytes, size_t n, void *arg)
 {
 	struct request *r = arg;
@@ -165,5 +181,5 @@ void server_read_body(struct server_request *pub,
 
 	r->body_done = done;
 	r->body_arg = arg;
-	exchange_read_all(pub->x, SERVER_MAX_BODY, body_read, r);
+	request_read(r, body_read);
 }

@@ -131,33 +131,45 @@ void doc_array_finish(struct doc_array *a)
 	*a = (struct doc_array){0};
 }
 
+void doc_array_add(struct doc_array *a, const struct doc *d)
+{
+	GROW(a->items, a->n, a->cap);
+	a->items[a->n++] = doc_ref(d);
+}
+
 struct collecting {
 	const struct selection *sel;
+	const struct collect *what;
 	struct doc_array *array;
-	size_t limit;
-	bool more;
+	char **ret_last;
+	size_t looked_at;
+	enum collected outcome;
 };
 
 static bool collect_one(struct doc *d, void *arg)
 {
 	struct collecting *c = arg;
 
-	if (!selection_match(c->sel, d))
-		return true;
-	if (c->limit && c->array->n == c->limit) {
-		c->more = true;
+	if (selection_match(c->sel, d)) {
+		if (c->what->limit && c->array->n == c->what->limit) {
+			c->outcome = COLLECTED_LIMIT;
+			return false;
+		}
+		doc_array_add(c->array, d);
+	}
+	if (++c->looked_at == c->what->budget) {
+		c->outcome = COLLECTED_BUDGET;
+		*c->ret_last = xstrdup(d->key);
 		return false;
 	}
-	GROW(c->array->items, c->array->n, c->array->cap);
-	c->array->items[c->array->n++] = doc_ref(d);
 	return true;
 }
 
-void selection_collect(const struct selection *sel, const struct cache *cache, const char *after,
-		       size_t limit, struct doc_array *ret, bool *ret_more)
+enum collected selection_collect(const struct selection *sel, const struct cache *cache,
+				 const struct collect *what, struct doc_array *ret, char **ret_last)
 {
-	struct collecting c = {.sel = sel, .array = ret, .limit = limit};
+	struct collecting c = {.sel = sel, .what = what, .array = ret, .ret_last = ret_last};
 
-	cache_each(cache, sel->prefix, after, collect_one, &c);
-	*ret_more = c.more;
+	cache_each(cache, sel->prefix, what->after, collect_one, &c);
+	return c.outcome;
 }

@@ -103,7 +103,7 @@ struct server_profile {
 	const char *const
 		*namespaces;     /* made at start when absent, never deleted; NULL-terminated */
 	const char *git_version; /* what /version says: "v1.36.0" */
-	const char *ca_pem;            /* served to anybody as /ca; NULL: not served */
+	const char *ca_pem;      /* served to anybody as /ca; NULL: not served */
 
 	/* All hooks may be NULL. Text that ret needs is put into the arena. */
 

@@ -42,6 +42,8 @@ static void add_column(struct strbuf *out, const char *name, const char *type, c
 {
 	auto_json *j = json_object();
 
+	if (out->bytes[out->size - 1] != '[')
+		strbuf_addc(out, ',');
 	json_set_str(j, "name", name);
 	json_set_str(j, "type", type);
 	json_set_str(j, "format", format);
@@ -70,14 +72,16 @@ static const struct column *columns_of(const struct kind *k)
 	return k->columns ? k->columns : plain_columns;
 }
 
+/* The name comes first, or, where it says nothing to people, last. */
 static void add_columns(struct strbuf *out, const struct kind *k)
 {
 	strbuf_addc(out, '[');
-	add_column(out, "Name", "string", "name", 0);
-	for (const struct column *c = columns_of(k); c->name; c++) {
-		strbuf_addc(out, ',');
+	if (!k->name_wide)
+		add_column(out, "Name", "string", "name", 0);
+	for (const struct column *c = columns_of(k); c->name; c++)
 		add_column(out, c->name, c->type, "", c->priority);
-	}
+	if (k->name_wide)
+		add_column(out, "Name", "string", "name", 1);
 	strbuf_addc(out, ']');
 }
 
@@ -106,10 +110,14 @@ static void add_cells(struct strbuf *out, const struct kind *k, const json_t *ob
 		      int64_t now_ns)
 {
 	auto_json *cells = json_array();
+	json_t *name = json_string(meta_str(object, "name"));
 
-	json_array_append_new(cells, json_string(meta_str(object, "name")));
+	if (!k->name_wide)
+		json_array_append_new(cells, name);
 	for (const struct column *c = columns_of(k); c->name; c++)
 		json_array_append_new(cells, c->cell(object, now_ns));
+	if (k->name_wide)
+		json_array_append_new(cells, name);
 	json_write(out, cells);
 }
 
@@ -138,8 +146,6 @@ void table_row(struct strbuf *out, const struct kind *k, const struct table_opti
 	auto_json *object = doc_tree(d);
 
 	metadata_set_version(object, version);
-	if (out->bytes[out->size - 1] != '[')
-		strbuf_addc(out, ',');
 	strbuf_adds(out, "{\"cells\":");
 	add_cells(out, k, object, now_ns);
 	strbuf_adds(out, ",\"object\":");

@@ -13,7 +13,7 @@ static bool patch_names_version(enum patch_type type, const json_t *patch)
 	json_t *op;
 
 	if (type != PATCH_JSON)
-		return json_is_string(json_at(patch, "metadata", "resourceVersion", NULL));
+		return meta_str(patch, "resourceVersion") != NULL;
 	json_array_foreach (patch, i, op) {
 		path = json_string_value(json_object_get(op, "path"));
 		if (path && !strcmp(path, "/metadata/resourceVersion"))
@@ -231,5 +231,5 @@ void patch_run(struct request *r)
 	if (patch_type_parse(exchange_header(r->pub.x, "Content-Type"), r->pub.kind, type, &err))
 		respond_error(r, &err, NULL);
 	else
-		exchange_read_all(r->pub.x, SERVER_MAX_BODY, patch_body, r);
+		request_read(r, patch_body);
 }

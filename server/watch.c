@@ -291,10 +291,9 @@ static void watch_begin(struct request *r)
 {
 	struct watch *w = r->state;
 	struct server *s = r->server;
-	bool more;
 
 	if (w->objects_first) {
-		selection_collect(&w->sel, s->cache, NULL, 0, &w->initial, &more);
+		selection_collect(&w->sel, s->cache, &(struct collect){0}, &w->initial, NULL);
 		w->version = cache_version(s->cache);
 	}
 	w->end = timer_create_in(s->env, on_end_timer, w);

@@ -33,7 +33,7 @@ static const struct server_profile profile = {.authorize = authorize, .view = vi
 
 Test(auth, knows_people_by_certificate_or_token)
 {
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+	struct fixture *f = fixture_create(&profile);
 	auto_answer cert = call_full(f, &(struct call){"GET", CONFIGS, .certificate = true});
 	auto_answer token = call_full(f, &(struct call){"GET", CONFIGS, .user = "eve,admins"});
 	auto_answer unknown = call_full(f, &(struct call){"GET", CONFIGS, .user = "unknown"});
@@ -66,7 +66,7 @@ static const struct {
 
 Test(auth, says_in_kubernetes_words_who_may_not_do_what)
 {
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+	struct fixture *f = fixture_create(&profile);
 
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
 		auto_answer a = call_full(f, &(struct call){refusals[i].method, refusals[i].path,
@@ -79,7 +79,7 @@ Test(auth, says_in_kubernetes_words_who_may_not_do_what)
 
 Test(auth, a_list_of_one_name_is_authorized_as_that_name)
 {
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+	struct fixture *f = fixture_create(&profile);
 	auto_answer a =
 		call_full(f, &(struct call){"GET", CONFIGS "?fieldSelector=metadata.name%3Da",
 					    .user = "dora"});
@@ -90,7 +90,7 @@ Test(auth, a_list_of_one_name_is_authorized_as_that_name)
 
 Test(auth, the_view_is_as_new_as_named_before_anybody_is_authorized)
 {
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+	struct fixture *f = fixture_create(&profile);
 
 	__atomic_store_n(&asked_view, 1024 * 1000, __ATOMIC_RELAXED);
 	{
@@ -110,5 +110,34 @@ Test(auth, the_view_is_as_new_as_named_before_anybody_is_authorized)
 
 		expect_status(&a, 200);
 	}
+	fixture_destroy(f);
+}
+
+static bool dora_may = true;
+
+static bool authorize_dora(const struct server_request *r, struct strbuf *why, void *arg)
+{
+	return strcmp(r->user->name, "dora") || __atomic_load_n(&dora_may, __ATOMIC_RELAXED);
+}
+
+Test(auth, a_watch_of_one_object_ends_when_the_right_to_it_ends)
+{
+	const struct server_profile changing = {.authorize = authorize_dora};
+	struct fixture *f = fixture_create(&changing);
+	auto_answer made = call(f, "POST", CONFIGS, config_body("a", ""));
+	struct watcher *w =
+		watcher_open_as(f, "dora", CONFIGS "?watch=true&fieldSelector=metadata.name%3Da");
+
+	expect_status(&made, 201);
+	expect_event(w, "ADDED", "a");
+	__atomic_store_n(&dora_may, false, __ATOMIC_RELAXED);
+	{
+		auto_answer a =
+			patch(f, CONFIGS "/a", "merge-patch+json", "{\"data\":{\"k\":\"secret\"}}");
+
+		expect_status(&a, 200);
+	}
+	cr_expect(watcher_ended(w));
+	watcher_close(w);
 	fixture_destroy(f);
 }

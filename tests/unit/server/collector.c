@@ -117,7 +117,7 @@ static bool lead(struct store_guard *ret, void *arg)
 Test(collector, works_only_where_the_process_leads_and_catches_up)
 {
 	const struct server_profile profile = {.lead = lead};
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+	struct fixture *f = fixture_create(&profile);
 	auto_xfree char *uid = make_owner(f, "j");
 
 	make_owned(f, "mine", "Job", "j", uid, "");
@@ -138,7 +138,7 @@ static bool lead_with_failing_guard(struct store_guard *ret, void *arg)
 Test(collector, a_deposed_process_deletes_nothing)
 {
 	const struct server_profile profile = {.lead = lead_with_failing_guard};
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+	struct fixture *f = fixture_create(&profile);
 	auto_xfree char *uid = make_owner(f, "j");
 
 	make_owned(f, "mine", "Job", "j", uid, "");

@@ -231,7 +231,7 @@ Test(create, bounds_what_it_reads_and_stores)
 	auto_answer d = call(f, "POST", CONFIGS, "{\"metadata\":{\"name\":\"\xff\"}}");
 	auto_answer e = call(f, "POST", CONFIGS, large);
 
-	expect_status(&a, 413);
+	expect_failure(&a, 413, "RequestEntityTooLarge", "at most 3145728 are read");
 	expect_failure(&b, 400, "BadRequest", "");
 	expect_status(&c, 422);
 	expect_failure(&d, 400, "BadRequest", "");

@@ -142,7 +142,7 @@ static struct fixture *fixture_with_grace(void)
 		if (!strcmp(rows[i].kind->plural, "pods"))
 			rows[i].grace_s = pod_grace;
 	profile.kinds = rows;
-	return fixture_create(&(struct fixture_config){.profile = &profile});
+	return fixture_create(&profile);
 }
 
 #define PODS "/api/v1/namespaces/default/pods"

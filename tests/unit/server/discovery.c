@@ -113,7 +113,7 @@ Test(discovery, shows_the_profile_s_routes_and_verbs)
 	};
 	const struct server_profile profile = {
 		.kinds = kinds_row, .n_kinds = 2, .routes = routes, .n_routes = 2};
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &profile});
+	struct fixture *f = fixture_create(&profile);
 	auto_answer core = call(f, "GET", "/api/v1", NULL);
 	auto_answer refused = call(f, "POST", CONFIGS, config_body("a", ""));
 	auto_answer absent = call(f, "GET", JOBS, NULL);

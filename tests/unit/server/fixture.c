@@ -23,7 +23,6 @@ struct fixture {
 	sem_t ready, ran;
 	void (*fn)(struct fixture *f, void *arg);
 	void *fn_arg;
-	bool held;
 };
 
 const struct server_kind *all_kinds(size_t *ret_n)
@@ -132,12 +131,12 @@ static void run_thread(void *arg)
 	loop_run(f->loop);
 }
 
-static void default_profile(struct fixture *f, const struct fixture_config *config)
+static void default_profile(struct fixture *f, const struct server_profile *profile)
 {
 	static const char *const namespaces[] = {"default", NULL};
 
-	if (config && config->profile)
-		f->profile = *config->profile;
+	if (profile)
+		f->profile = *profile;
 	if (!f->profile.kinds)
 		f->profile.kinds = all_kinds(&f->profile.n_kinds);
 	if (!f->profile.token)
@@ -146,11 +145,11 @@ static void default_profile(struct fixture *f, const struct fixture_config *conf
 		f->profile.namespaces = namespaces;
 }
 
-struct fixture *fixture_create(const struct fixture_config *config)
+struct fixture *fixture_create(const struct server_profile *profile)
 {
 	struct fixture *f = xnew0(struct fixture);
 
-	default_profile(f, config);
+	default_profile(f, profile);
 	sem_init(&f->ready, 0, 0);
 	sem_init(&f->ran, 0, 0);
 	f->loop = loop_create();
@@ -377,19 +376,28 @@ struct watcher {
 	CURLcode how;
 };
 
-struct watcher *watcher_open(struct fixture *f, const char *path, const char *accept)
+static struct watcher *watcher_start(struct fixture *f, const struct call *c)
 {
-	const struct call c = {.method = "GET", .path = path, .accept = accept};
 	struct watcher *w = xnew0(struct watcher);
 
 	w->multi = curl_multi_init();
 	w->curl = curl_easy_init();
-	set_common(w->curl, f, &c, &w->headers);
+	set_common(w->curl, f, c, &w->headers);
 	curl_easy_setopt(w->curl, CURLOPT_HTTPHEADER, w->headers);
 	curl_easy_setopt(w->curl, CURLOPT_WRITEFUNCTION, collect);
 	curl_easy_setopt(w->curl, CURLOPT_WRITEDATA, &w->bytes);
 	curl_multi_add_handle(w->multi, w->curl);
 	return w;
+}
+
+struct watcher *watcher_open(struct fixture *f, const char *path, const char *accept)
+{
+	return watcher_start(f, &(struct call){.path = path, .accept = accept});
+}
+
+struct watcher *watcher_open_as(struct fixture *f, const char *user, const char *path)
+{
+	return watcher_start(f, &(struct call){.path = path, .user = user});
 }
 
 static int64_t now_ms(void)

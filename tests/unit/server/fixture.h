@@ -16,13 +16,9 @@
 
 struct fixture;
 
-struct fixture_config {
-	const struct server_profile *profile; /* NULL: every kind of the table, no hooks */
-	bool held;                            /* the cache shows nothing until it is let go */
-};
-
-/* token is set by the fixture when the profile has none. */
-struct fixture *fixture_create(const struct fixture_config *config);
+/* What the profile leaves out is set by the fixture: every kind of the table, the tokens, the
+ * namespace "default". NULL: nothing but that. */
+struct fixture *fixture_create(const struct server_profile *profile);
 void fixture_destroy(struct fixture *f);
 struct server *fixture_server(struct fixture *f);
 struct cache *fixture_cache(struct fixture *f);
@@ -74,6 +70,7 @@ const char *header_of(const struct answer *a, const char *name);
 /* A watch, read line by line. */
 struct watcher;
 struct watcher *watcher_open(struct fixture *f, const char *path, const char *accept);
+struct watcher *watcher_open_as(struct fixture *f, const char *user, const char *path);
 /* The next line; the caller owns it. NULL: the stream has ended, or nothing came in 5 s. */
 json_t *watcher_next(struct watcher *w);
 bool watcher_ended(struct watcher *w); /* waits up to 5 s; true: it ended cleanly */

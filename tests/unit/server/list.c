@@ -302,7 +302,13 @@ Test(list, large_lists_arrive_whole)
 	{
 		auto_answer all = call(f, "GET", CONFIGS, NULL);
 
+		auto_answer table = call_full(
+			f,
+			&(struct call){"GET", CONFIGS "?includeObject=Object",
+				       .accept = "application/json;as=Table;v=v1;g=meta.k8s.io"});
+
 		cr_expect_eq(items_of(&all), 8);
+		cr_expect_eq(json_array_size(json_object_get(table.json, "rows")), 8);
 		cr_expect_str_eq(name_at(&all, 7), meta);
 		cr_expect_eq(strlen(text_at(json_array_get(json_object_get(all.json, "items"), 3),
 					    "data", "k", NULL)),
@@ -327,5 +333,48 @@ Test(list, is_a_table_of_rows)
 	cr_expect_eq(json_array_size(columns), json_array_size(cells));
 	cr_expect_str_eq(json_string_value(json_array_get(cells, 0)), "a");
 	cr_expect(json_array_size(columns) > 3);
+	fixture_destroy(f);
+}
+
+#define MANY 20050 /* more than one turn of the loop looks at */
+
+static void ignore_result(const struct store_result *result, void *arg)
+{
+}
+
+static void store_many(struct fixture *f, void *arg)
+{
+	for (int i = 0; i < MANY; i++) {
+		auto_xfree char *key = xasprintf("/federator/core/configmaps/default/m%05d", i);
+		auto_xfree char *value = xasprintf(
+			"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m%05d\","
+			"\"namespace\":\"default\",\"labels\":{\"last\":\"%s\"}}}",
+			i, i % 1000 == 999 || i == MANY - 1 ? "yes" : "no");
+		const struct store_write write = {
+			.key = key, .value = value, .size = strlen(value)};
+
+		store_commit(fixture_store(f), &(struct store_txn){.writes = &write, .n_writes = 1},
+			     ignore_result, NULL);
+	}
+}
+
+Test(list, finds_all_of_very_many)
+{
+	struct fixture *f = fixture_create(NULL);
+
+	fixture_run(f, store_many, NULL);
+	{
+		auto_answer all = call(f, "GET", CONFIGS, NULL);
+		auto_answer some = call(f, "GET", CONFIGS "?labelSelector=last%3Dyes", NULL);
+		auto_answer page =
+			call(f, "GET", CONFIGS "?labelSelector=last%3Dyes&limit=20", NULL);
+
+		cr_expect_eq(items_of(&all), MANY);
+		cr_expect_str_eq(name_at(&all, MANY - 1), "m20049");
+		cr_expect_eq(items_of(&some), 21);
+		cr_expect_str_eq(name_at(&some, 20), "m20049");
+		cr_expect_eq(items_of(&page), 20);
+		cr_expect(*at(&page, "metadata", "continue"));
+	}
 	fixture_destroy(f);
 }

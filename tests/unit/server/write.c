@@ -58,7 +58,7 @@ static struct answer ask(struct fixture *f, const char *name, const char *key, c
 
 Test(write, admission_refuses_changes_and_warns)
 {
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &hooked});
+	struct fixture *f = fixture_create(&hooked);
 	auto_answer refused = ask(f, "a", "ask", "refuse"), cause = ask(f, "b", "ask", "cause");
 	auto_answer changed = ask(f, "c", "ask", "change"), warned = ask(f, "d", "ask", "warn");
 	auto_answer updated =
@@ -77,7 +77,7 @@ Test(write, admission_refuses_changes_and_warns)
 
 Test(write, admission_may_let_a_dying_object_go)
 {
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &hooked});
+	struct fixture *f = fixture_create(&hooked);
 	auto_answer made = ask(f, "a", "ask", "free");
 	auto_answer gone = call(f, "DELETE", CONFIGS "/a", NULL);
 	auto_answer got = call(f, "GET", CONFIGS "/a", NULL);
@@ -90,7 +90,7 @@ Test(write, admission_may_let_a_dying_object_go)
 
 Test(write, other_keys_are_written_in_the_same_transaction_or_not_at_all)
 {
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &hooked});
+	struct fixture *f = fixture_create(&hooked);
 	auto_answer with = ask(f, "a", "extend", "side");
 	auto_answer side = call(f, "GET", CONFIGS "/side", NULL);
 	auto_answer guarded = ask(f, "b", "extend", "guard");
@@ -115,7 +115,7 @@ Test(write, other_keys_are_written_in_the_same_transaction_or_not_at_all)
 
 Test(write, an_update_may_remove_the_object_and_shows_it_as_it_would_have_been)
 {
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &hooked});
+	struct fixture *f = fixture_create(&hooked);
 	auto_answer made = ask(f, "a", "x", "y");
 	auto_answer a = patch(f, CONFIGS "/a", "merge-patch+json",
 			      "{\"metadata\":{\"annotations\":{\"extend\":\"remove\"}},"
@@ -131,7 +131,7 @@ Test(write, an_update_may_remove_the_object_and_shows_it_as_it_would_have_been)
 
 Test(write, hooks_see_headers_and_name_causes_of_their_own)
 {
-	struct fixture *f = fixture_create(&(struct fixture_config){.profile = &hooked});
+	struct fixture *f = fixture_create(&hooked);
 	auto_answer a = call_full(f, &(struct call){"POST", CONFIGS, config_body("a", ""),
 						    .header = "Federator-Term: old"});
 	const json_t *cause = json_array_get(json_at(a.json, "details", "causes", NULL), 0);
@@ -320,7 +320,7 @@ Test(write, a_closed_status_is_dropped_on_every_path)
 		closed_rows[i].status_closed =
 			closed_rows[i].kind == kind_find("batch.volcano.sh", "jobs");
 	profile.kinds = closed_rows;
-	f = fixture_create(&(struct fixture_config){.profile = &profile});
+	f = fixture_create(&profile);
 	{
 		auto_answer made = call(f, "POST", JOBS, job_body("j", ""));
 		auto_answer status = patch(f, JOBS "/j/status", "merge-patch+json",
