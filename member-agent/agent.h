@@ -17,11 +17,13 @@ struct heartbeat;
 struct link;
 struct reporter;
 struct requests;
+struct standalone;
 
 struct settings {
 	char *name, *hub, *token_file, *ca_hash, *ca_file, *kubeconfig, *state, *log_level;
 	int64_t shutout_wait_ms, keep_pods_ms, journal_keep_ms;
-	bool standalone;
+	bool standalone, beside_volcano;
+	char *explain; /* "ns/job"; standalone only */
 };
 
 struct agent {
@@ -37,6 +39,7 @@ struct agent {
 	struct reporter *reporter;
 	struct heartbeat *heartbeat;
 	struct requests *requests;
+	struct standalone *standalone; /* NULL with a hub */
 	struct http_client *ca_reader; /* reads the hub's CA when joining; freed at the end */
 	struct kube *joiner;           /* with the bootstrap token; freed at the end */
 	char *member_uid;              /* of kube-system */

@@ -13,6 +13,7 @@
 #include "member-agent/link.h"
 #include "member-agent/reporter.h"
 #include "member-agent/requests.h"
+#include "member-agent/standalone.h"
 
 #define RETRY_MS 1000
 
@@ -51,6 +52,14 @@ static struct flag_set settings_flags(struct settings *s, struct flag *flags)
 		 &s->keep_pods_ms},
 		{"journal-keep", FLAG_DURATION, "TIME", "168h", "outcomes stay so long",
 		 &s->journal_keep_ms},
+		{"standalone", FLAG_BOOL, "", "false", "run this cluster's own jobs, without a hub",
+		 &s->standalone},
+		{"beside-volcano", FLAG_BOOL, "", "false",
+		 "standalone: only jobs with schedulerName: federator; so it is anyway where "
+		 "Volcano's PodGroup is served",
+		 &s->beside_volcano},
+		{"explain", FLAG_STRING, "NS/JOB", NULL,
+		 "standalone: print how a job stands, and end", &s->explain},
 		{"log-level", FLAG_STRING, "LEVEL", "info", "error, warn, info or debug",
 		 &s->log_level},
 	};
@@ -96,8 +105,10 @@ static void end_parts(struct agent *a)
 	requests_destroy(take_ptr(a->requests));
 	reporter_destroy(take_ptr(a->reporter));
 	heartbeat_destroy(take_ptr(a->heartbeat));
+	standalone_stop(a->standalone);
 	runner_destroy(take_ptr(a->runner));
 	link_destroy(take_ptr(a->link));
+	standalone_destroy(take_ptr(a->standalone));
 }
 
 static void end_later(void *arg)
@@ -139,6 +150,8 @@ static void on_capacity(void *arg)
 
 	if (a->reporter)
 		reporter_changed(a->reporter);
+	if (a->standalone)
+		standalone_capacity_changed(a->standalone);
 }
 
 static void on_up(struct agent *a)
@@ -154,10 +167,13 @@ static void on_runner_ready(void *arg)
 	struct agent *a = arg;
 
 	log_info("agent", "has seen all of its cluster");
-	link_say_hello(a->link);
+	if (a->standalone)
+		standalone_begin(a->standalone);
+	else
+		link_say_hello(a->link);
 }
 
-static void start_runner(struct agent *a)
+static void start_runner(struct agent *a, struct owner *owner)
 {
 	struct process *p = process_of(a);
 	struct runner_config config = {
@@ -168,6 +184,13 @@ static void start_runner(struct agent *a)
 		.journal_keep_ms = a->settings.journal_keep_ms,
 		.predecessor_left_cleanly = p->left_cleanly,
 	};
+
+	a->runner = runner_create(a->env, a->member, owner, &config, on_capacity, a);
+	runner_on_ready(a->runner, on_runner_ready, a);
+}
+
+static void start_linked(struct agent *a)
+{
 	struct kube_config hub = {.server = a->settings.hub,
 				  .ca_pem = a->identity.ca_pem,
 				  .cert_pem = a->identity.cert_pem,
@@ -175,17 +198,24 @@ static void start_runner(struct agent *a)
 
 	a->hub = kube_create(a->loop, &hub);
 	a->link = link_create(a, on_up);
-	a->runner = runner_create(a->env, a->member, link_owner(a->link), &config, on_capacity, a);
-	runner_on_ready(a->runner, on_runner_ready, a);
+	start_runner(a, link_owner(a->link));
+}
+
+static void start_alone(struct agent *a)
+{
+	a->standalone = standalone_create(a, a->settings.beside_volcano, a->settings.explain);
+	start_runner(a, standalone_owner(a->standalone));
 }
 
 static void on_elected(struct agent *a, bool left_cleanly)
 {
 	process_of(a)->left_cleanly = left_cleanly;
-	if (a->identity.cert_pem && a->identity.cluster_uid)
-		start_runner(a);
+	if (a->settings.standalone)
+		start_alone(a);
+	else if (a->identity.cert_pem && a->identity.cluster_uid)
+		start_linked(a);
 	else
-		join_start(a, start_runner);
+		join_start(a, start_linked);
 }
 
 static void on_identity(struct identity *take_id, const struct error *err, void *arg)
@@ -210,7 +240,10 @@ static void on_namespace(const struct kube_answer *answer, void *arg)
 	struct agent *a = arg;
 
 	if (answer->ok || answer->err.code == ERR_ALREADY_EXISTS) {
-		load_identity(a);
+		if (a->settings.standalone)
+			a->election = election_start(a, on_elected);
+		else
+			load_identity(a);
 		return;
 	}
 	log_warn("agent", "make namespace " AGENT_NAMESPACE ": %s", answer->err.text);
@@ -232,6 +265,11 @@ static void on_kube_system(const struct kube_answer *answer, void *arg)
 	}
 	free(a->member_uid);
 	a->member_uid = xstrdup(uid);
+	/* A question writes nothing: whoever holds the Lease goes on. */
+	if (a->settings.explain) {
+		start_alone(a);
+		return;
+	}
 	kube_send(a->member, &(struct kube_request){.method = "POST",
 						    .path = "/api/v1/namespaces",
 						    .body = body,
@@ -287,6 +325,10 @@ static int run(struct process *p, struct error *err)
 
 	if (!a->settings.name)
 		return error_set(err, ERR_BAD_REQUEST, "--name is required");
+	if (a->settings.explain && !a->settings.standalone)
+		return error_set(err, ERR_BAD_REQUEST,
+				 "--explain needs --standalone; with a hub: fedctl explain job/%s",
+				 a->settings.explain);
 	a->loop = loop_create();
 	a->env = loop_env(a->loop);
 	if (open_member(a, err))
