@@ -9,6 +9,7 @@ from harness.etcd import Etcd
 from harness.federation import Agent, Hub, Sandbox
 from harness.paths import ROOT
 from harness.run import Run
+from harness.table import row_of, write_table
 
 RUN = pytest.StashKey[Run]()
 
@@ -102,7 +103,13 @@ def pytest_runtest_call(item):
 def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
+    if call.when == "call" or report.failed:
+        report.row = row_of(item)
     made = item.config.stash.get(RUN, None)
     if report.failed and made:
         for process, text in made.new_logs():
             report.sections.append((f"log of {process}", text))
+
+
+def pytest_terminal_summary(terminalreporter):
+    write_table(terminalreporter)

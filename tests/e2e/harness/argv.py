@@ -11,10 +11,10 @@ def federator(state, port, etcd_url=None):
             "--listen", f"127.0.0.1:{port}", *store]
 
 
-def member_agent(name, state, kubeconfig, hub_url, token_file, ca_hash):
+def member_agent(name, state, kubeconfig, hub_url, token_file, ca_hash, more=()):
     return [paths.binary("member-agent", "member-agent"), "--name", name, "--state", state,
             "--kubeconfig", kubeconfig, "--hub", hub_url, "--token-file", token_file,
-            "--ca-hash", ca_hash, "--shutout-wait", "2s"]
+            "--ca-hash", ca_hash, "--shutout-wait", "2s", *more]
 
 
 def sandbox(state, port, shape_file):

@@ -1,6 +1,7 @@
 """The programs of this project as processes: hub, sandbox, agent, command line."""
 import hashlib
 import os
+import secrets
 import ssl
 import subprocess
 
@@ -42,6 +43,16 @@ class Hub(Program):
             der = ssl.PEM_cert_to_DER_cert(source.read())
         return "sha256:" + hashlib.sha256(der).hexdigest()
 
+    def make_token(self, cluster):
+        """A bootstrap token with which an agent may join as that cluster."""
+        number, secret = secrets.token_hex(3), secrets.token_hex(8)
+        self.must("POST", "/api/v1/namespaces/federator-system/secrets", {
+            "apiVersion": "v1", "kind": "Secret",
+            "metadata": {"name": f"bootstrap-token-{number}", "namespace": "federator-system"},
+            "stringData": {"token-secret": secret, "cluster": cluster,
+                           "expiration": "2099-01-01T00:00:00Z"}})
+        return f"{number}.{secret}"
+
     def fedctl(self, args, stdin=None, check=True, timeout=60.0):
         """Runs fedctl as an administrator; returns the CompletedProcess."""
         result = subprocess.run(argv.fedctl(self.kubeconfig, args), input=stdin, env=self.run.env,
@@ -61,23 +72,23 @@ class Sandbox(Program):
 class Agent:
     """The member-agent of one cluster. join() starts it the first time."""
 
-    def __init__(self, run, hub, cluster, kubeconfig, env=None):
+    def __init__(self, run, hub, cluster, kubeconfig, env=None, more=()):
         self.run, self.hub, self.cluster = run, hub, cluster
         self.name = f"{cluster}-agent"
         self.state = run.dir(self.name)
         self._token_file = os.path.join(self.state, "token")
         self.process = run.process(self.name, argv.member_agent(
-            cluster, self.state, kubeconfig, hub.url, self._token_file, hub.authority_hash()),
-            env=env, sanitized=True)
+            cluster, self.state, kubeconfig, hub.url, self._token_file, hub.authority_hash(),
+            more), env=env, sanitized=True)
 
     def join(self, timeout=30.0):
         """Token, start, acceptance; returns when the hub calls the cluster Ready."""
-        token = self.hub.fedctl(["cluster", "token", "create", self.cluster]).stdout.strip()
-        self.run.write(os.path.join(self.name, "token"), token + "\n")
+        self.run.write(os.path.join(self.name, "token"),
+                       self.hub.make_token(self.cluster) + "\n")
         self.process.start()
         path = f"/apis/federator.dev/v1alpha1/clusters/{self.cluster}"
         self.hub.wait_for(path, bool, timeout)
-        self.hub.fedctl(["cluster", "accept", self.cluster])
+        self.hub.merge(path, {"spec": {"accepted": True}})
         self.hub.wait_for(path, is_cluster_ready, timeout)
         return self
 

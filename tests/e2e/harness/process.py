@@ -40,13 +40,15 @@ class Process:
 
     # life
 
-    def start(self):
+    def start(self, fault=None):
+        """fault: what FEDERATOR_FAULT is in this one life of the process (base/fault.h)."""
         assert not self.alive(), f"{self.name} runs already"
+        env = dict(self.env, FEDERATOR_FAULT=fault) if fault else self.env
         with open(self.log, "ab") as log:
             log.write(f"--- start: {' '.join(self.argv)}\n".encode())
             log.flush()
             self._child = subprocess.Popen(
-                self.argv, env=self.env, cwd=self.cwd, stdin=subprocess.DEVNULL, stdout=log,
+                self.argv, env=env, cwd=self.cwd, stdin=subprocess.DEVNULL, stdout=log,
                 stderr=subprocess.STDOUT, start_new_session=True)
         self._exit_was_asked_for = False
         self.run.note_pid(self._child.pid, self.name)

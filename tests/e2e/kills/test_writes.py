@@ -1,0 +1,34 @@
+"""The agent and the federator, ended before and after each of their writes."""
+import itertools
+
+import pytest
+from harness.sweep import Sweep
+
+FAULTS = ["exit-before", "exit-after", "lose-answer"]
+
+
+def sweep(lanes, disturb, fault, writes, program):
+    """Each write of a run. A lost answer does not end a process, so its writes are not counted."""
+    if fault == "lose-answer":
+        Sweep(lanes, lambda lane, n: disturb(lane, n) and None).run(range(1, writes[program] + 1))
+        return
+    writes[program] = Sweep(lanes, disturb).run(itertools.count(1))
+    assert writes[program] >= 8
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_agent(lanes, writes, fault):
+    """the agent meets {fault} at each of its writes in turn | as if undisturbed, nothing left"""
+    def disturb(lane, n):
+        return lane.disturb(lane.agent.process, f"{fault}:{n}", lane.end_lease_of_dead_agent)
+    sweep(lanes, disturb, fault, writes, "agent")
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_federator(lanes, writes, fault):
+    """the federator meets {fault} at each of its writes in turn | as if undisturbed, nothing left"""
+    def disturb(lane, n):
+        return lane.disturb(lane.hub.process, f"{fault}:{n}", lane.end_lease_of_dead_hub)
+    sweep(lanes, disturb, fault, writes, "federator")
