@@ -150,6 +150,12 @@ static int check_kept(const struct write *w, struct error *err)
 			 w->pub.name);
 }
 
+static bool is_held(const struct write *w, int64_t grace)
+{
+	return grace || metadata_has_finalizers(w->pub.object) ||
+	       (is_namespace(w->pub.kind) && !w->emptied);
+}
+
 int delete_prepare(struct write *w, struct error *err)
 {
 	int64_t grace;
@@ -162,8 +168,7 @@ int delete_prepare(struct write *w, struct error *err)
 	set_dying(w, grace);
 	if (object_admit(w, err) || write_extend(w, err))
 		return -1;
-	if (metadata_has_finalizers(w->pub.object) || grace ||
-	    (is_namespace(w->pub.kind) && !w->emptied))
+	if (is_held(w, grace) && !w->pub.remove)
 		return object_put(w, err);
 	object_remove(w);
 	return 0;

@@ -288,7 +288,8 @@ static inline struct write *write_of(struct server_write *pub)
 {
 	return container_of(pub, struct write, pub);
 }
-void write_add(struct write *w, const char *key, struct strbuf *value);
+void write_add(struct write *w, const char *key, struct strbuf *value); /* value NULL: delete */
+bool write_has(const struct write *w, const char *key);
 
 /* Each makes object, guards and writes of one try. */
 int create_prepare(struct write *w, struct error *err);

@@ -80,6 +80,8 @@ static bool compares_all(const struct write *w)
 
 static int add_value(struct write *w, const char *key, struct strbuf *value, struct error *err)
 {
+	if (write_has(w, key))
+		return 0; /* a hook has done it */
 	if (value->size > SERVER_MAX_OBJECT)
 		return error_set(err, ERR_TOO_LARGE,
 				 "the object has %zu bytes, at most %d are stored", value->size,
@@ -139,6 +141,8 @@ void object_remove(struct write *w)
 	if (!w->pub.kind->split_status)
 		return;
 	guard_status(w);
+	if (write_has(w, w->status_key))
+		return; /* a hook has done it */
 	write_add(w, w->status_key, NULL);
 	w->own_writes++;
 }

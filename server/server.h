@@ -90,7 +90,8 @@ struct server_write {
 const char *server_write_header(const struct server_write *w, const char *name);
 void server_write_warn(struct server_write *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* For extend: more guards and writes of the same transaction; all is copied. value NULL: delete. */
+/* For extend: more guards and writes of the same transaction; all is copied. value NULL: delete. A
+ * key of the object itself that is written here is not written again. */
 void server_write_guard(struct server_write *w, const char *key, enum store_target target,
 			int64_t revision);
 void server_write_put(struct server_write *w, const char *key, const void *value, size_t size);
@@ -100,8 +101,8 @@ struct server_profile {
 	size_t n_kinds;
 	const struct server_route *routes;
 	size_t n_routes;
-	const char *const
-		*namespaces;     /* made at start when absent, never deleted; NULL-terminated */
+	/* Made at start when absent, never deleted; NULL-terminated. */
+	const char *const *namespaces;
 	const char *git_version; /* what /version says: "v1.36.0" */
 	const char *ca_pem;      /* served to anybody as /ca; NULL: not served */
 

@@ -2,6 +2,7 @@
  * The write pipeline: prepare on the cached object, commit by compare, and where that fails, once
  * more on a fresh view. What prepares is in create.c, update.c and delete.c.
  */
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -234,9 +235,19 @@ void write_refuse(struct write *w, const struct error *err)
 
 /* --- what hooks and preparations add --- */
 
+bool write_has(const struct write *w, const char *key)
+{
+	for (size_t i = 0; i < w->n_writes; i++)
+		if (!strcmp(w->writes[i].key, key))
+			return true;
+	return false;
+}
+
 void server_write_put(struct server_write *pub, const char *key, const void *value, size_t size)
 {
 	struct write *w = write_of(pub);
+
+	assert(!write_has(w, key));
 
 	GROW(w->writes, w->n_writes, w->cap_writes);
 	w->writes[w->n_writes++] = (struct store_write){
@@ -250,11 +261,25 @@ void write_add(struct write *w, const char *key, struct strbuf *value)
 	server_write_put(&w->pub, key, value ? strbuf_str(value) : NULL, value ? value->size : 0);
 }
 
+static bool has_guard(const struct write *w, const char *key, enum store_target target,
+		      int64_t revision)
+{
+	for (size_t i = 0; i < w->n_guards; i++) {
+		const struct store_guard *g = &w->guards[i];
+
+		if (!strcmp(g->key, key) && g->target == target && g->revision == revision)
+			return true;
+	}
+	return false;
+}
+
 void server_write_guard(struct server_write *pub, const char *key, enum store_target target,
 			int64_t revision)
 {
 	struct write *w = write_of(pub);
 
+	if (has_guard(w, key, target, revision))
+		return;
 	GROW(w->guards, w->n_guards, w->cap_guards);
 	w->guards[w->n_guards++] = (struct store_guard){
 		.key = arena_strdup(&w->scratch, key), .target = target, .revision = revision};

@@ -167,6 +167,20 @@ Test(discovery, tells_version_and_health_to_everybody)
 	fixture_destroy(f);
 }
 
+Test(discovery, shows_the_ca_to_everybody_where_the_profile_has_one)
+{
+	const struct server_profile with = {.ca_pem = "-----BEGIN"};
+	struct fixture *f = fixture_create(&with), *without = fixture_create(NULL);
+	auto_answer a = call_full(f, &(struct call){"GET", "/ca", .nobody = true});
+	auto_answer none = call_full(without, &(struct call){"GET", "/ca"});
+
+	expect_status(&a, 200);
+	cr_expect_str_eq(at(&a, "certificate"), "-----BEGIN");
+	expect_status(&none, 404);
+	fixture_destroy(f);
+	fixture_destroy(without);
+}
+
 Test(discovery, has_plain_text_for_paths_that_are_none)
 {
 	static const char *const paths[] = {

@@ -21,6 +21,17 @@ static int admit(struct server_write *w, struct error *err, void *arg)
 	return 0;
 }
 
+/* A hook that deletes the status key itself, and compares it. */
+static void remove_both(struct server_write *w)
+{
+	auto_strbuf key = {0};
+
+	kind_status_key(w->kind, w->ns, w->name, &key);
+	server_write_guard(w, key.bytes, STORE_MOD, w->stored->status_revision);
+	server_write_put(w, key.bytes, NULL, 0);
+	w->remove = true;
+}
+
 static int extend(struct server_write *w, struct error *err, void *arg)
 {
 	const char *term = server_write_header(w, "Federator-Term");
@@ -42,6 +53,8 @@ static int extend(struct server_write *w, struct error *err, void *arg)
 		server_write_guard(w, "/federator/core/configmaps/default/never", STORE_MOD, 77);
 	if (!strcmp(ask, "remove") && w->op == SERVER_UPDATE)
 		w->remove = true;
+	if (w->op == SERVER_DELETE && w->kind->split_status)
+		remove_both(w);
 	return 0;
 }
 
@@ -125,6 +138,24 @@ Test(write, an_update_may_remove_the_object_and_shows_it_as_it_would_have_been)
 	expect_status(&made, 201);
 	expect_status(&a, 200);
 	cr_expect_str_eq(at(&a, "data", "last"), "word");
+	expect_status(&got, 404);
+	fixture_destroy(f);
+}
+
+Test(write, a_hook_may_remove_what_a_finalizer_holds)
+{
+	struct fixture *f = fixture_create(&hooked);
+	auto_answer made =
+		call(f, "POST", JOBS, job_body("j", "\"finalizers\":[\"example.com/x\"]"));
+	auto_answer status =
+		patch(f, JOBS "/j/status", "merge-patch+json", "{\"status\":{\"running\":1}}");
+	auto_answer gone = call(f, "DELETE", JOBS "/j", NULL);
+	auto_answer got = call(f, "GET", JOBS "/j", NULL);
+
+	expect_status(&made, 201);
+	expect_status(&status, 200);
+	expect_status(&gone, 200);
+	cr_expect_str_eq(at(&gone, "status"), "Success");
 	expect_status(&got, 404);
 	fixture_destroy(f);
 }
