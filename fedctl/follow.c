@@ -1,0 +1,151 @@
+#include "fedctl/follow.h"
+
+#include <string.h>
+
+#include "base/encode.h"
+#include "base/json.h"
+#include "kube/informer.h"
+
+#define FEW 16 /* names that get a watch each; more share that of the namespace */
+
+struct follow {
+	struct session *session;
+	struct follow_config config;
+	char **names;
+	struct informer **informers;
+	size_t n_informers, n_synced;
+	struct error failure;
+	bool failed;
+	bool lost; /* a failure was warned of, and is not over */
+};
+
+static bool is_named(const struct follow *f, const char *key)
+{
+	const char *slash = strrchr(key, '/'), *name = slash ? slash + 1 : key;
+
+	for (size_t i = 0; i < f->config.n_names; i++)
+		if (!strcmp(f->names[i], name))
+			return true;
+	return !f->names;
+}
+
+static void on_changed(struct doc *doc, struct doc *prev, void *arg)
+{
+	struct follow *f = arg;
+	auto_json *object = NULL, *before = NULL;
+
+	if (!is_named(f, doc ? doc->key : prev->key))
+		return;
+	object = doc ? json_parse_foreign(doc->bytes, doc->size, NULL) : NULL;
+	before = prev ? json_parse_foreign(prev->bytes, prev->size, NULL) : NULL;
+	f->config.changed(object, before, f->config.arg);
+}
+
+static void on_synced(void *arg)
+{
+	struct follow *f = arg;
+
+	if (++f->n_synced == f->n_informers && f->config.synced)
+		f->config.synced(f->config.arg);
+}
+
+static void fail(struct follow *f, const struct error *err)
+{
+	if (f->failed)
+		return;
+	f->failed = true;
+	f->failure = *err;
+	if (err->code == ERR_UNREACHABLE || err->code == ERR_UNKNOWN_OUTCOME ||
+	    err->code == ERR_TIMEOUT)
+		session_translate(f->session, "GET", "?limit=", &f->failure);
+	session_wake(f->session, f->config.done);
+}
+
+static void on_health(bool ok, const struct error *err, void *arg)
+{
+	struct follow *f = arg;
+	auto_xfree char *text = NULL;
+
+	if (!ok && f->n_synced < f->n_informers) {
+		fail(f, err);
+	} else if (!ok && !f->lost) {
+		text = xasprintf("lost the federator, trying again: %s", err->text);
+		say_warning(text);
+	}
+	f->lost = !ok;
+}
+
+static struct informer *start(struct follow *f, const char *query)
+{
+	auto_strbuf path = {0};
+
+	object_path(f->config.kind, f->config.ns, NULL, &path);
+	return informer_create(f->session->kube, f->session->env,
+			       &(struct informer_config){.path = path.bytes,
+							 .selector = query,
+							 .changed = on_changed,
+							 .synced = on_synced,
+							 .health = on_health,
+							 .arg = f});
+}
+
+static void start_named(struct follow *f)
+{
+	f->n_informers = f->config.n_names;
+	f->informers = xcalloc(f->n_informers, sizeof(struct informer *));
+	for (size_t i = 0; i < f->n_informers; i++) {
+		auto_strbuf field = {0}, query = {0};
+
+		strbuf_addf(&field, "metadata.name=%s", f->names[i]);
+		strbuf_adds(&query, "fieldSelector=");
+		percent_encode(&query, field.bytes);
+		f->informers[i] = start(f, query.bytes);
+	}
+}
+
+static void start_one(struct follow *f)
+{
+	auto_strbuf query = {0};
+
+	f->n_informers = 1;
+	f->informers = xcalloc(1, sizeof(struct informer *));
+	if (f->config.selector) {
+		strbuf_adds(&query, "labelSelector=");
+		percent_encode(&query, f->config.selector);
+	}
+	f->informers[0] = start(f, query.size ? query.bytes : NULL);
+}
+
+struct follow *follow_create(struct session *s, const struct follow_config *config)
+{
+	struct follow *f = xnew0(struct follow);
+
+	f->session = s;
+	f->config = *config;
+	f->names = config->names ? xcalloc(config->n_names, sizeof(char *)) : NULL;
+	for (size_t i = 0; i < config->n_names; i++)
+		f->names[i] = xstrdup(config->names[i]);
+	if (f->names && config->n_names <= FEW)
+		start_named(f);
+	else
+		start_one(f);
+	return f;
+}
+
+void follow_destroy(struct follow *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->n_informers; i++)
+		informer_destroy(f->informers[i]);
+	for (size_t i = 0; f->names && i < f->config.n_names; i++)
+		free(f->names[i]);
+	free(f->names);
+	free(f->informers);
+	free(f);
+}
+
+const struct error *follow_failed(const struct follow *f)
+{
+	return f->failed ? &f->failure : NULL;
+}

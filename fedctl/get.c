@@ -1,0 +1,227 @@
+/* get: objects as tables, documents or names, once or as they change. */
+#include <string.h>
+
+#include "base/json.h"
+#include "fedctl/commands.h"
+#include "fedctl/follow.h"
+#include "fedctl/layout.h"
+#include "fedctl/output.h"
+#include "fedctl/targets.h"
+
+struct get {
+	struct session *session;
+	enum output output;
+	const char *ns; /* NULL: of all */
+	const char *selector;
+	struct layout layout;
+	/* watching */
+	struct table *table;
+	bool synced, broken, done;
+};
+
+static bool print_table(struct table *t, enum output output)
+{
+	auto_strbuf out = {0};
+
+	table_write(t, output == OUTPUT_WIDE ? 0 : output_width(), colors_on(stdout), &out);
+	return print_out(strbuf_str(&out), out.size);
+}
+
+static void print_none(const struct get *g)
+{
+	if (g->layout.kind->namespaced && g->ns)
+		fprintf(stderr, "no %s in namespace %s\n", g->layout.kind->plural, g->ns);
+	else
+		fprintf(stderr, "no %s\n", g->layout.kind->plural);
+}
+
+/* whole: the items are all that was asked of the kind, not one named object. */
+static void print_items(struct get *g, json_t *items, bool whole)
+{
+	auto_free(table_destroy) struct table *t = NULL;
+	auto_strbuf out = {0};
+	json_t *item;
+	size_t i;
+
+	if (g->output > OUTPUT_WIDE) {
+		if (whole || json_array_size(items) != 1)
+			objects_write(items, g->output, g->layout.kind, &out);
+		else
+			object_write(json_array_get(items, 0), g->output, g->layout.kind, &out);
+		print_out(strbuf_str(&out), out.size);
+		return;
+	}
+	if (!json_array_size(items)) {
+		if (whole)
+			print_none(g);
+		return;
+	}
+	t = layout_table(&g->layout);
+	json_array_foreach (items, i, item)
+		layout_add(&g->layout, t, item, env_wall_ns(g->session->env));
+	print_table(t, g->output);
+}
+
+/* --- once --- */
+
+static int get_all(struct get *g)
+{
+	auto_json *items = NULL;
+	struct error err;
+
+	if (session_list(g->session, g->layout.kind, g->ns, g->selector, &items, &err))
+		return session_fail(g->session, &err);
+	print_items(g, items, true);
+	return EXIT_DONE;
+}
+
+/* Those that are there are printed, the others complained of. */
+static int get_named(struct get *g, const struct target *targets, size_t n)
+{
+	auto_json *items = json_array();
+	int rc = EXIT_DONE;
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *object;
+		struct error err;
+
+		if (session_get(g->session, g->layout.kind, g->ns, targets[i].name, &object, &err))
+			rc = session_fail(g->session, &err);
+		else
+			json_array_append_new(items, object);
+		if (rc == EXIT_UNREACHABLE)
+			return rc;
+	}
+	print_items(g, items, false);
+	return rc;
+}
+
+/* --- as they change --- */
+
+static void print_change(struct get *g, const json_t *object, const json_t *prev)
+{
+	auto_strbuf out = {0};
+
+	if (g->output > OUTPUT_WIDE) {
+		object_write(object ? object : prev, g->output, g->layout.kind, &out);
+		g->broken = !print_out(strbuf_str(&out), out.size);
+		return;
+	}
+	if (object)
+		layout_add(&g->layout, g->table, object, env_wall_ns(g->session->env));
+	else
+		layout_add_deleted(&g->layout, g->table, prev);
+	if (g->synced)
+		g->broken = !print_table(g->table, g->output);
+}
+
+static void on_changed(const json_t *object, const json_t *prev, void *arg)
+{
+	struct get *g = arg;
+
+	print_change(g, object, prev);
+	if (g->broken)
+		session_wake(g->session, &g->done);
+}
+
+static void on_synced(void *arg)
+{
+	struct get *g = arg;
+
+	g->synced = true;
+	if (g->output <= OUTPUT_WIDE)
+		g->broken = !print_table(g->table, g->output);
+	if (g->broken)
+		session_wake(g->session, &g->done);
+}
+
+static int watch(struct get *g, const char *const *names, size_t n)
+{
+	auto_free(table_destroy) struct table *t = layout_table(&g->layout);
+	auto_free(follow_destroy) struct follow *f = NULL;
+	const struct error *failure;
+
+	table_keep_all(t);
+	g->table = t;
+	f = follow_create(g->session, &(struct follow_config){.kind = g->layout.kind,
+							      .ns = g->ns,
+							      .selector = g->selector,
+							      .names = names,
+							      .n_names = n,
+							      .changed = on_changed,
+							      .synced = on_synced,
+							      .arg = g,
+							      .done = &g->done});
+	session_wait(g->session, &g->done);
+	failure = follow_failed(f);
+	return failure ? session_fail(g->session, failure) : EXIT_DONE;
+}
+
+static int watch_targets(struct get *g, const struct target *targets, size_t n)
+{
+	auto_xfree const char **names = xcalloc(n, sizeof(*names));
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = targets[i].name;
+	return watch(g, names[0] ? names : NULL, names[0] ? n : 0);
+}
+
+/* --- both --- */
+
+static int get_kind(struct session *s, const struct target *targets, size_t n)
+{
+	bool everywhere = given_truth(s->inv, "all-namespaces");
+	struct get g = {
+		.session = s,
+		.output = output_parse(given_text(s->inv, "output")),
+		.ns = everywhere ? NULL : s->ns,
+		.selector = given_text(s->inv, "selector"),
+		.layout = {.kind = targets[0].kind,
+			   .namespaces = everywhere && targets[0].kind->namespaced},
+	};
+
+	g.layout.wide = g.output == OUTPUT_WIDE;
+	if (given_truth(s->inv, "watch"))
+		return watch_targets(&g, targets, n);
+	return targets[0].name ? get_named(&g, targets, n) : get_all(&g);
+}
+
+static int check(const struct session *s, const struct targets *t, struct error *err)
+{
+	bool several = t->items[0].kind != t->items[t->n - 1].kind;
+
+	if (t->items[0].name && given_truth(s->inv, "all-namespaces"))
+		return error_set(err, ERR_BAD_REQUEST, "a name and -A do not go together");
+	if (t->items[0].name && given_text(s->inv, "selector"))
+		return error_set(err, ERR_BAD_REQUEST, "a name and -l do not go together");
+	if (several && given_truth(s->inv, "watch"))
+		return error_set(err, ERR_BAD_REQUEST, "only one kind can be watched at a time");
+	return 0;
+}
+
+int run_get(struct session *s)
+{
+	struct targets t;
+	struct error err;
+	int rc = EXIT_DONE;
+
+	if (targets_parse(s->inv->args, s->inv->n_args, &t, &err))
+		return usage_fail(&err);
+	if (check(s, &t, &err)) {
+		targets_finish(&t);
+		return usage_fail(&err);
+	}
+	for (size_t i = 0, n; i < t.n; i += n) {
+		int one;
+
+		for (n = 1; i + n < t.n && t.items[i + n].kind == t.items[i].kind; n++)
+			;
+		if (i && output_parse(given_text(s->inv, "output")) <= OUTPUT_WIDE)
+			print_out("\n", 1);
+		one = get_kind(s, t.items + i, n);
+		if (one)
+			rc = one;
+	}
+	targets_finish(&t);
+	return rc;
+}

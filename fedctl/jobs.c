@@ -1,0 +1,118 @@
+#include "fedctl/jobs.h"
+
+#include <string.h>
+
+#include "base/encode.h"
+#include "base/json.h"
+
+static int64_t time_at(const json_t *object, const char *key)
+{
+	const char *text = json_str_at(object, key, NULL);
+	int64_t ns;
+
+	return text && !time_parse(text, &ns) ? ns : 0;
+}
+
+static enum job_phase phase_of(const char *name)
+{
+	static const char *const names[] = {
+		[JOB_PENDING] = "Pending",       [JOB_RUNNING] = "Running",
+		[JOB_RESTARTING] = "Restarting", [JOB_COMPLETED] = "Completed",
+		[JOB_FAILED] = "Failed",
+	};
+
+	for (size_t i = 0; name && i < ARRAY_LEN(names); i++)
+		if (!strcmp(names[i], name))
+			return (enum job_phase)i;
+	return JOB_PENDING;
+}
+
+static int64_t count_tasks(const json_t *job)
+{
+	json_t *task;
+	int64_t n = 0;
+	size_t i;
+
+	json_array_foreach (json_at(job, "spec", "tasks", NULL), i, task)
+		n += json_int_at(task, 1, "replicas", NULL);
+	return n;
+}
+
+/* A job that went back to the queue after it had run waits from then on; one that was only offered
+ * and taken back has waited all the time. */
+static void read_times(const json_t *attempts, struct job_facts *f)
+{
+	json_t *a;
+	size_t i;
+
+	f->wait_from_ns = f->created_ns;
+	json_array_foreach (attempts, i, a) {
+		int64_t started = time_at(a, "startedAt");
+
+		if (!started)
+			continue;
+		if (f->ended_ns)
+			f->wait_from_ns = f->ended_ns;
+		f->started_ns = started;
+		f->ended_ns = time_at(a, "endedAt");
+	}
+	if (f->phase == JOB_PENDING && f->ended_ns) {
+		f->wait_from_ns = f->ended_ns;
+		f->started_ns = f->ended_ns = 0;
+	}
+}
+
+static void read_attempts(const json_t *job, struct job_facts *f)
+{
+	const json_t *attempts = json_at(job, "status", "dispatch", "attempts", NULL);
+	const json_t *parts = json_at(job, "status", "dispatch", "parts", NULL);
+	const json_t *last = json_array_get(attempts, json_array_size(attempts) - 1);
+
+	f->cluster = json_str_at(json_array_get(parts, 0), "cluster", NULL);
+	if (!f->cluster && job_has_ended(f->phase))
+		f->cluster = json_str_at(last, "cluster", NULL);
+	if (f->cluster)
+		f->nodes = json_str_at(last, "nodes", NULL);
+	f->generation = json_int_at(last, 0, "generation", NULL);
+	read_times(attempts, f);
+	if (job_has_ended(f->phase) && !f->ended_ns)
+		f->ended_ns = time_at(json_at(job, "status", "state", NULL), "lastTransitionTime");
+}
+
+void job_facts_read(const json_t *job, struct job_facts *ret)
+{
+	const json_t *meta = json_object_get(job, "metadata");
+	const json_t *state = json_at(job, "status", "state", NULL);
+	const json_t *pending = json_at(job, "status", "pending", NULL);
+	struct job_facts f = {
+		.ns = json_str_at(meta, "namespace", NULL),
+		.name = json_str_at(meta, "name", NULL),
+		.uid = json_str_at(meta, "uid", NULL),
+		.queue = json_str_at(job, "spec", "queue", NULL),
+		.phase_name = json_str_at(state, "phase", NULL),
+		.reason = json_str_at(state, "reason", NULL),
+		.message = json_str_at(state, "message", NULL),
+		.deleting = json_object_get(meta, "deletionTimestamp") != NULL,
+		.tasks = count_tasks(job),
+		.done = json_int_at(job, 0, "status", "running", NULL) +
+			json_int_at(job, 0, "status", "succeeded", NULL),
+		.created_ns = time_at(meta, "creationTimestamp"),
+	};
+
+	f.phase = phase_of(f.phase_name);
+	if (!f.phase_name)
+		f.phase_name = "Pending";
+	if (f.phase == JOB_PENDING) {
+		f.why_waiting = json_str_at(pending, "detail", NULL);
+		f.why_code = json_str_at(pending, "code", NULL);
+	}
+	read_attempts(job, &f);
+	*ret = f;
+}
+
+const char *job_label(struct arena *a, const struct job_facts *f, const char *ns)
+{
+	if (f->ns && strcmp(f->ns, ns) != 0)
+		return arena_printf(a, "%s/%s", f->ns, f->name);
+	return f->name;
+}

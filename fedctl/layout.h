@@ -1,0 +1,23 @@
+/* How objects of a kind are listed: jobs by a layout of their own, others by their table columns.
+ */
+#ifndef FEDCTL_LAYOUT_H
+#define FEDCTL_LAYOUT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "api/kind.h"
+#include "fedctl/table.h"
+
+struct layout {
+	const struct kind *kind;
+	bool namespaces; /* a column for them */
+	bool wide;       /* more columns, absolute times */
+};
+
+struct table *layout_table(const struct layout *l);
+void layout_add(const struct layout *l, struct table *t, const json_t *object, int64_t now_ns);
+/* A row that says that the object is gone. */
+void layout_add_deleted(const struct layout *l, struct table *t, const json_t *object);
+
+#endif

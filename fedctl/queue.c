@@ -1,0 +1,91 @@
+/* queue: makes and lists queues. */
+#include <string.h>
+
+#include "base/json.h"
+#include "fedctl/amounts.h"
+#include "fedctl/commands.h"
+#include "fedctl/listing.h"
+#include "fedctl/output.h"
+#include "fedctl/session.h"
+
+static int queue_object(const struct invocation *inv, json_t **ret, struct error *err)
+{
+	const char *capability = given_text(inv, "capability");
+	auto_json *queue =
+		json_pack("{ss,ss,s{ss},s{sI}}", "apiVersion", "scheduling.volcano.sh/v1beta1",
+			  "kind", "Queue", "metadata", "name", inv->args[0], "spec", "weight",
+			  (json_int_t)given_number(inv, "weight", 1));
+	json_t *spec = json_object_get(queue, "spec"), *amounts;
+
+	if (capability) {
+		if (amounts_parse(capability, &amounts, err))
+			return error_prefix(err, "--capability");
+		json_object_set_new(spec, "capability", amounts);
+	}
+	if (given_truth(inv, "closed"))
+		json_object_set_new(spec, "closed", json_true());
+	*ret = take_ptr(queue);
+	return 0;
+}
+
+int run_queue_create(struct session *s)
+{
+	auto_strbuf path = {0};
+	auto_json *queue = NULL;
+	auto_xfree char *line = NULL;
+	struct error err;
+
+	if (queue_object(s->inv, &queue, &err))
+		return usage_fail(&err);
+	object_path(kind_find_typed("queues"), NULL, NULL, &path);
+	strbuf_adds(&path, "?fieldManager=fedctl");
+	if (session_call(s, &(struct call){"POST", path.bytes, queue}, NULL, &err))
+		return session_fail(s, &err);
+	line = xasprintf("queue %s created\n", s->inv->args[0]);
+	print_out(line, strlen(line));
+	return EXIT_DONE;
+}
+
+/* --- list --- */
+
+static const char *queue_state(struct arena *a, const json_t *queue, int64_t now_ns)
+{
+	return json_is_true(json_at(queue, "spec", "closed", NULL)) ? "Closed" : "Open";
+}
+
+static const char *queue_weight(struct arena *a, const json_t *queue, int64_t now_ns)
+{
+	return listing_number(a, json_at(queue, "spec", "weight", NULL));
+}
+
+static const char *queue_ceiling(struct arena *a, const json_t *queue, int64_t now_ns)
+{
+	return listing_amounts(a, json_at(queue, "spec", "capability", NULL));
+}
+
+static const char *queue_used(struct arena *a, const json_t *queue, int64_t now_ns)
+{
+	return listing_amounts(a, json_at(queue, "status", "allocated", NULL));
+}
+
+static const char *queue_running(struct arena *a, const json_t *queue, int64_t now_ns)
+{
+	return listing_number(a, json_at(queue, "status", "running", NULL));
+}
+
+static const char *queue_waiting(struct arena *a, const json_t *queue, int64_t now_ns)
+{
+	return listing_number(a, json_at(queue, "status", "pending", NULL));
+}
+
+int run_queue_list(struct session *s)
+{
+	static const struct listing_column columns[] = {
+		{"QUEUE", listing_name},    {"STATE", queue_state},
+		{"WEIGHT", queue_weight},   {"RUNNING", queue_running},
+		{"WAITING", queue_waiting}, {"CEILING", queue_ceiling},
+		{"USED", queue_used},       {NULL},
+	};
+
+	return run_listing(s, kind_find_typed("queues"), columns);
+}

@@ -1,0 +1,311 @@
+#include "fedctl/session.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/closest.h"
+#include "base/encode.h"
+#include "base/json.h"
+
+#define NS_PER_MS     1000000
+#define TIMEOUT_MS    30000
+#define PAGE          500
+#define NAMESPACE     "default"
+#define NAMES_TIMEOUT 3000 /* a suggestion is not worth a longer wait */
+
+/* --- open, close --- */
+
+/* --server overrules the file, and does without one. */
+static int read_config(const struct invocation *inv, struct kube_config *ret, struct error *err)
+{
+	const char *file = given_text(inv, "kubeconfig"), *server = given_text(inv, "server");
+	const char *context = given_text(inv, "context");
+	struct kube_config config = {0};
+
+	if (kube_config_read(file, context, &config, err) && (!server || file || context))
+		return error_prefix(err, "kubeconfig (--kubeconfig, KUBECONFIG)");
+	if (server) {
+		free(config.server);
+		config.server = xstrdup(server);
+	}
+	*ret = config;
+	return 0;
+}
+
+int session_open(struct session *s, const struct invocation *inv, struct error *err)
+{
+	const char *ns = given_text(inv, "namespace");
+
+	*s = (struct session){.inv = inv};
+	if (read_config(inv, &s->config, err))
+		return -1;
+	s->loop = loop_create();
+	s->env = loop_env(s->loop);
+	s->kube = kube_create(s->loop, &s->config);
+	s->ns = ns ? ns : s->config.ns ? s->config.ns : NAMESPACE;
+	return 0;
+}
+
+void session_close(struct session *s)
+{
+	json_decref(s->details);
+	kube_destroy(s->kube);
+	loop_destroy(s->loop);
+	kube_config_finish(&s->config);
+	*s = (struct session){0};
+}
+
+void session_wait(struct session *s, const bool *done)
+{
+	while (!*done)
+		loop_run(s->loop);
+}
+
+void session_wake(struct session *s, bool *done)
+{
+	*done = true;
+	loop_stop(s->loop);
+}
+
+/* --- one request --- */
+
+/* The answer of one request, kept until the loop has stopped. */
+struct reply {
+	struct session *session;
+	bool done, ok;
+	json_t *body, *details;
+	char *location; /* of a redirect */
+	struct error err;
+};
+
+static void reply_finish(struct reply *r)
+{
+	json_decref(r->body);
+	json_decref(r->details);
+	free(r->location);
+}
+
+static void on_answer(const struct kube_answer *a, void *arg)
+{
+	struct reply *r = arg;
+
+	for (size_t i = 0; a->warnings && a->warnings[i]; i++)
+		say_warning(a->warnings[i]);
+	r->ok = a->ok;
+	if (a->ok)
+		r->body = a->size ? json_parse_foreign(a->body, a->size, &r->err) : json_null();
+	if (a->ok && !r->body)
+		r->ok = false;
+	if (!a->ok)
+		r->err = a->err;
+	if (a->error_details)
+		r->details = json_deep_copy(a->error_details);
+	if (a->status == 307 && a->location)
+		r->location = xstrdup(a->location);
+	session_wake(r->session, &r->done);
+}
+
+/* In commands that wait, --timeout is how long they wait. */
+static int64_t request_timeout_ms(const struct invocation *inv)
+{
+	for (const struct option *o = inv->command->options; o && o->name; o++)
+		if (!strcmp(o->name, "timeout"))
+			return TIMEOUT_MS;
+	return given_ns(inv, "timeout", TIMEOUT_MS * (int64_t)NS_PER_MS) / NS_PER_MS;
+}
+
+static void send_and_wait(struct session *s, struct kube *kube, const struct call *call,
+			  const char *path, struct reply *r)
+{
+	auto_xfree char *body = call->body ? json_print(call->body) : NULL;
+	int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : request_timeout_ms(s->inv);
+
+	*r = (struct reply){.session = s};
+	kube_send(kube, &(struct kube_request){.method = call->method ? call->method : "GET",
+					       .path = path,
+					       .body = body,
+					       .content_type = call->content_type,
+					       .timeout_ms = timeout_ms,
+					       .done = on_answer,
+					       .arg = r});
+	session_wait(s, &r->done);
+}
+
+/* "https://host:port/path": how much of it is the server. */
+static size_t origin_size(const char *url)
+{
+	const char *host = strstr(url, "://");
+
+	return host ? (size_t)(host + 3 - url) + strcspn(host + 3, "/") : 0;
+}
+
+/* Another replica leads, and only the leader knows. */
+static void ask_leader(struct session *s, const struct call *call, struct reply *r)
+{
+	auto_xfree char *location = take_ptr(r->location), *server = NULL;
+	size_t n = origin_size(location);
+	struct kube_config config = s->config;
+	struct kube *leader;
+
+	server = n ? xstrndup(location, n) : xstrdup(s->config.server);
+	config.server = server;
+	leader = kube_create(s->loop, &config);
+	reply_finish(r);
+	send_and_wait(s, leader, call, location + n, r);
+	kube_destroy(leader);
+}
+
+void session_translate(const struct session *s, const char *method, const char *path,
+		       struct error *err)
+{
+	const char *after = strstr(err->text, path);
+	auto_xfree char *reason = xstrdup(after ? after + strlen(path) : err->text);
+	char *r = reason + (after ? strspn(reason, ": ") : 0);
+	bool reads = !strcmp(method, "GET");
+
+	*r = (char)tolower((unsigned char)*r);
+	if (err->code == ERR_UNREACHABLE)
+		error_set(err, ERR_UNREACHABLE,
+			  "cannot reach the federator at %s: %s; is it running? (fedctl version, "
+			  "./quickstart)",
+			  s->config.server, r);
+	else if (err->code == ERR_TIMEOUT)
+		error_set(err, ERR_TIMEOUT, "the federator at %s: %s%s", s->config.server, r,
+			  reads ? "" : "; what was asked may yet be done");
+	else if (reads)
+		error_set(err, ERR_UNREACHABLE, "the federator at %s: %s", s->config.server, r);
+	else
+		error_set(err, ERR_UNKNOWN_OUTCOME,
+			  "the federator at %s: %s; what was asked may have been done: look before "
+			  "you ask again",
+			  s->config.server, r);
+}
+
+static bool is_of_transport(const struct error *err)
+{
+	return err->code == ERR_UNREACHABLE || err->code == ERR_UNKNOWN_OUTCOME ||
+	       err->code == ERR_TIMEOUT;
+}
+
+int session_call(struct session *s, const struct call *call, json_t **ret_body, struct error *err)
+{
+	struct reply r;
+	int rc = 0;
+
+	json_decref(s->details);
+	s->details = NULL;
+	send_and_wait(s, s->kube, call, call->path, &r);
+	if (r.location)
+		ask_leader(s, call, &r);
+	if (r.ok && ret_body) {
+		*ret_body = take_ptr(r.body);
+	} else if (!r.ok) {
+		s->details = take_ptr(r.details);
+		*err = r.err;
+		if (is_of_transport(err) && !s->details)
+			session_translate(s, call->method ? call->method : "GET", call->path, err);
+		rc = -1;
+	}
+	reply_finish(&r);
+	return rc;
+}
+
+/* --- objects --- */
+
+void object_path(const struct kind *kind, const char *ns, const char *name, struct strbuf *out)
+{
+	auto_strbuf safe_ns = {0}, safe_name = {0};
+
+	if (ns)
+		percent_encode(&safe_ns, ns);
+	if (name)
+		percent_encode(&safe_name, name);
+	kind_path(kind, ns ? strbuf_str(&safe_ns) : NULL, name ? strbuf_str(&safe_name) : NULL,
+		  out);
+}
+
+int session_list(struct session *s, const struct kind *kind, const char *ns, const char *selector,
+		 json_t **ret_items, struct error *err)
+{
+	auto_json *items = json_array();
+	auto_xfree char *next = NULL;
+
+	do {
+		auto_json *page = NULL;
+		auto_strbuf path = {0};
+		const char *more;
+
+		object_path(kind, ns, NULL, &path);
+		strbuf_addf(&path, "?limit=%d", PAGE);
+		if (selector) {
+			strbuf_adds(&path, "&labelSelector=");
+			percent_encode(&path, selector);
+		}
+		if (next) {
+			strbuf_adds(&path, "&continue=");
+			percent_encode(&path, next);
+		}
+		if (session_call(s, &(struct call){.path = path.bytes}, &page, err))
+			return -1;
+		json_array_extend(items, json_object_get(page, "items"));
+		free(next);
+		more = json_str_at(page, "metadata", "continue", NULL);
+		next = more && *more ? xstrdup(more) : NULL;
+	} while (next);
+	*ret_items = take_ptr(items);
+	return 0;
+}
+
+/* One page of names is enough to guess by. */
+static char *closest_name(struct session *s, const struct kind *kind, const char *ns,
+			  const char *name)
+{
+	auto_json *page = NULL;
+	auto_strbuf path = {0};
+	struct closest c;
+	struct error err;
+	json_t *item;
+	size_t i;
+
+	object_path(kind, ns, NULL, &path);
+	strbuf_addf(&path, "?limit=%d", PAGE);
+	if (session_call(s, &(struct call){.path = path.bytes, .timeout_ms = NAMES_TIMEOUT}, &page,
+			 &err))
+		return NULL;
+	closest_init(&c, name, strlen(name));
+	json_array_foreach (json_object_get(page, "items"), i, item) {
+		const char *candidate = json_str_at(item, "metadata", "name", NULL);
+
+		if (candidate)
+			closest_offer(&c, candidate);
+	}
+	return c.best ? xstrdup(c.best) : NULL;
+}
+
+int session_not_found(struct session *s, const struct kind *kind, const char *ns, const char *name,
+		      struct error *err)
+{
+	auto_xfree char *meant = closest_name(s, kind, ns, name);
+	auto_strbuf where = {0};
+
+	if (kind->namespaced && strcmp(ns, NAMESPACE) != 0)
+		strbuf_addf(&where, " in namespace \"%s\"", ns);
+	if (meant)
+		return error_set(err, ERR_NOT_FOUND, "%s \"%s\" not found%s; did you mean \"%s\"?",
+				 kind->singular, name, strbuf_str(&where), meant);
+	return error_set(err, ERR_NOT_FOUND, "%s \"%s\" not found%s", kind->singular, name,
+			 strbuf_str(&where));
+}
+
+int session_get(struct session *s, const struct kind *kind, const char *ns, const char *name,
+		json_t **ret, struct error *err)
+{
+	auto_strbuf path = {0};
+
+	object_path(kind, ns, name, &path);
+	if (!session_call(s, &(struct call){.path = path.bytes}, ret, err))
+		return 0;
+	if (err->code == ERR_NOT_FOUND)
+		session_not_found(s, kind, ns, name, err);
+	return -1;
+}

@@ -1,0 +1,74 @@
+/*
+ * One command's talk with the federator: who and where from the kubeconfig and the flags, requests
+ * that wait for their answers, and failures in people's words.
+ */
+#ifndef FEDCTL_SESSION_H
+#define FEDCTL_SESSION_H
+
+#include <jansson.h>
+
+#include "api/kind.h"
+#include "fedctl/command.h"
+#include "kube/client.h"
+
+struct session {
+	const struct invocation *inv;
+	struct loop *loop;
+	struct env *env;
+	struct kube_config config;
+	struct kube *kube;
+	const char *ns;  /* what is in force: -n, else the context's, else "default" */
+	json_t *details; /* Status.details of the last refusal, or NULL */
+};
+
+/* No request is made. On failure s needs no close. */
+int session_open(struct session *s, const struct invocation *inv, struct error *err);
+void session_close(struct session *s);
+
+struct call {
+	const char *method; /* NULL: GET */
+	const char *path;
+	const json_t *body;       /* NULL: none */
+	const char *content_type; /* NULL: application/json */
+	int64_t timeout_ms;       /* 0: --timeout, else 30 s */
+};
+
+/* Waits for the answer; prints warnings. ret_body may be NULL; else caller owns. Follows a redirect
+ * to the leader once. Err is in people's words, UNREACHABLE when the federator was not reached. */
+int session_call(struct session *s, const struct call *call, json_t **ret_body, struct error *err);
+
+/* kind_path() with both encoded, so that no character of a name becomes part of the query. */
+void object_path(const struct kind *kind, const char *ns, const char *name, struct strbuf *out);
+
+/* The object; NOT_FOUND offers the name that was probably meant. */
+int session_get(struct session *s, const struct kind *kind, const char *ns, const char *name,
+		json_t **ret, struct error *err);
+
+/* All objects as an array, page by page; ns NULL: of all namespaces; selector: the text of -l or
+ * NULL. */
+int session_list(struct session *s, const struct kind *kind, const char *ns, const char *selector,
+		 json_t **ret_items, struct error *err);
+
+/* "job \"mll\" not found in namespace \"x\"; did you mean \"ml\"?", asking for the names. */
+int session_not_found(struct session *s, const struct kind *kind, const char *ns, const char *name,
+		      struct error *err);
+
+/* Runs the loop until somebody sets *done by session_wake(). */
+void session_wait(struct session *s, const bool *done);
+void session_wake(struct session *s, bool *done);
+
+/* Puts what the transport said into people's words. */
+void session_translate(const struct session *s, const char *method, const char *path,
+		       struct error *err);
+
+/* "error: ..." on stderr; a line for each cause when the last refusal had several. Returns the exit
+ * code that fits. */
+int session_fail(struct session *s, const struct error *err);
+void say_error(const struct error *err);
+void say_warning(const char *text);
+int exit_of(const struct error *err);
+
+/* The words are wrong: EXIT_USAGE. */
+int usage_fail(const struct error *err);
+
+#endif
