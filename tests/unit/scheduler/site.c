@@ -480,3 +480,106 @@ Test(site, level_one_says_what_level_two_does)
 	}
 	cr_expect(yes > 10 && no > 10, "the worlds decide nothing: %d fit, %d do not", yes, no);
 }
+
+/* --- labels that make classes -------------------------------------------------------------- */
+
+static const char *told_value(struct site *s, const char *key, size_t *ret_shapes)
+{
+	static char value[64];
+	struct arena a = {0};
+	struct site_shapes r;
+
+	*value = 0;
+	site_capacity(s, &a, &r);
+	*ret_shapes = r.n;
+	for (size_t i = 0; i < r.items[0].n_labels; i++)
+		if (!strcmp(r.items[0].labels[i].key, key))
+			snprintf(value, sizeof(value), "%s", r.items[0].labels[i].value);
+	arena_finish(&a);
+	return value;
+}
+
+static void add_racks(struct site *s, int from, int to)
+{
+	for (int i = from; i < to; i++) {
+		auto_xfree char *yaml = xasprintf(
+			"{name: n%03d, labels: {rack: r%d}, allocatable: {cpu: 4}}", i, i);
+
+		set_node(s, yaml);
+	}
+}
+
+Test(site, a_label_makes_classes_while_its_values_are_few_or_asked_for)
+{
+	struct site *s = site_create("here");
+	struct gang *g;
+	size_t n;
+
+	add_racks(s, 0, 8);
+	cr_expect_str_eq(told_value(s, "rack", &n), "r0");
+	cr_expect_eq(n, 8);
+	add_racks(s, 8, 20);
+	cr_expect_str_eq(told_value(s, "rack", &n), "*");
+	cr_expect_eq(n, 1);
+	g = make_gang(
+		s, "{name: j, tasks: [{name: m, nodeSelector: {rack: r7}, requests: {cpu: 1}}]}");
+	cr_expect_neq(*told_value(s, "rack", &n), '*', "a job refers to it");
+	cr_expect_eq(n, 20);
+	add_racks(s, 20, 80);
+	cr_expect_str_eq(told_value(s, "rack", &n), "*", "too many even so");
+	{
+		auto_free(site_placement_destroy) struct site_placement *p = site_place(s, g);
+
+		cr_assert_not_null(p);
+		cr_expect_str_eq(p->pods[0].node, "n007",
+				 "nodes are asked where the class is silent");
+	}
+	for (int i = 5; i < 80; i++) {
+		auto_xfree char *name = xasprintf("n%03d", i);
+
+		site_node_remove(s, name);
+	}
+	cr_expect_str_eq(told_value(s, "rack", &n), "r0");
+	cr_expect_null(site_fault(s));
+	site_gang_destroy(s, g);
+	site_destroy(s);
+}
+
+Test(site, labels_that_multiply_do_not_make_classes_without_end)
+{
+	struct site *s = site_create("here");
+	size_t n;
+
+	for (int i = 0; i < 400; i++) {
+		auto_xfree char *yaml = xasprintf(
+			"{name: n%03d, labels: {a: v%d, b: v%d, c: v%d, topology.kubernetes.io/zone: "
+			"z%d}, allocatable: {cpu: 4}}",
+			i, i % 8, i / 8 % 8, i / 64 % 8, i % 2);
+
+		set_node(s, yaml);
+	}
+	cr_expect_str_eq(told_value(s, "a", &n), "*");
+	cr_expect_eq(n, 2, "%zu shapes: the zone is left", n);
+	site_destroy(s);
+}
+
+Test(site, resources_that_come_later_count_on_all_nodes)
+{
+	struct site *s = site_create("here");
+	struct gang *g = make_gang(s, "{name: j, tasks: [{name: m, requests: {x.io/gpu: 1}}]}");
+	struct site_placement *p;
+
+	set_node(s, "{name: a, allocatable: {cpu: 4}}");
+	set_pod(s, "{uid: one, node: a, requests: {cpu: 1, x.io/gpu: 2}}", NULL);
+	cr_expect_eq(room(s), 3, "an asking pod on a node without it is no matter");
+	set_pod(s, "{uid: two, node: b, requests: {cpu: 1, x.io/gpu: 2}}", NULL);
+	set_node(s, "{name: b, allocatable: {cpu: 4, x.io/gpu: 2}}");
+	cr_expect_null(site_place(s, g), "pod two has both");
+	set_node(s, "{name: b, allocatable: {cpu: 4, x.io/gpu: 3}}");
+	p = site_place(s, g);
+	cr_assert_not_null(p);
+	cr_expect_str_eq(p->pods[0].node, "b");
+	site_placement_destroy(p);
+	site_gang_destroy(s, g);
+	site_destroy(s);
+}

@@ -265,3 +265,40 @@ Test(space, widening_keeps_content)
 		step(&w, 7);
 	world_finish(&w);
 }
+
+/* The group that holds the pod was inserted, and after it more than a cursor can catch up on. */
+Test(space, a_cursor_that_was_left_behind_begins_anew)
+{
+	struct model m;
+	struct space s;
+	struct resource big[] = {{"cpu", 500}}, small[] = {{"memory", 1 << 22}};
+	struct spec *hungry, *other;
+	auto_json *pod = json_object();
+	int64_t with_cpu[SLOTS_FIXED] = {1000, 0, 1000};
+	int64_t with_memory[SLOTS_FIXED] = {0, INT64_C(400) << 22, 1000};
+	struct shape_group *g;
+	struct node_class *cls;
+	struct seat *seat = NULL;
+	struct error err;
+
+	model_init(&m);
+	space_init(&s, &m, false);
+	cls = node_class_intern(&m.classes, NULL, 0, NULL, 0);
+	cr_assert(!spec_intern(&m, pod, &(struct resource_list){big, 1}, NULL, 0, &hungry, &err));
+	cr_assert(!spec_intern(&m, pod, &(struct resource_list){small, 1}, NULL, 0, &other, &err));
+	space_add(&s, space_group(&s, cls, NULL, with_memory, SLOTS_FIXED), 1);
+	spec_refresh(&m, hungry);
+	spec_refresh(&m, other);
+	cr_expect_null(space_find(&s, hungry, &seat));
+	g = space_group(&s, cls, NULL, with_cpu, SLOTS_FIXED);
+	space_add(&s, g, 1);
+	for (int i = 0; i < 3 * SPACE_RECENT / 2; i++)
+		space_take(&s, space_find(&s, other, &seat), NULL, 1, 1, other, 0);
+	cr_expect_eq(space_find(&s, hungry, &seat), g);
+	space_rollback(&s, 0);
+	space_finish(&s);
+	spec_unref(&m, hungry);
+	spec_unref(&m, other);
+	node_class_unref(&m.classes, cls);
+	model_finish(&m);
+}

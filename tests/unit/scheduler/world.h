@@ -1,5 +1,5 @@
 /*
- * What tests of the scheduler build on: objects from short YAML. See cases/README for the form.
+ * What tests of the scheduler build on: objects from short YAML. The form is in cases/README.md.
  */
 #ifndef TESTS_SCHEDULER_WORLD_H
 #define TESTS_SCHEDULER_WORLD_H
