@@ -1,0 +1,170 @@
+#include "kube/client.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "peer.h"
+
+struct seen {
+	int calls, status;
+	bool ok;
+	struct error err;
+	char body[200], cause[80];
+};
+
+static void on_answer(const struct kube_answer *a, void *arg)
+{
+	struct seen *s = arg;
+	const json_t *cause = json_array_get(json_at(a->error_details, "causes", NULL), 0);
+	const char *reason = json_str_at(cause, "reason", NULL);
+
+	s->calls++;
+	s->ok = a->ok;
+	s->status = a->status;
+	s->err = a->err;
+	snprintf(s->body, sizeof(s->body), "%s", a->body);
+	snprintf(s->cause, sizeof(s->cause), "%s", reason ? reason : "");
+}
+
+static struct kube_call *get(struct peer *p, struct seen *s)
+{
+	return kube_send(
+		peer_client(p),
+		&(struct kube_request){.method = "GET", .path = "/x", .done = on_answer, .arg = s});
+}
+
+static struct kube_call *post(struct peer *p, struct seen *s)
+{
+	return kube_send(peer_client(p), &(struct kube_request){.method = "POST",
+								.path = "/x",
+								.body = "{\"a\":1}",
+								.done = on_answer,
+								.arg = s});
+}
+
+Test(client, an_answer_comes_back_as_it_is)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+
+	post(p, &s);
+	cr_expect_str_eq(peer_request(p), "POST /x");
+	cr_expect_str_eq(peer_body(p), "{\"a\":1}");
+	peer_answer(p, 201, "{\"b\":2}");
+	cr_expect_eq(s.calls, 1);
+	cr_expect(s.ok);
+	cr_expect_str_eq(s.body, "{\"b\":2}");
+}
+
+Test(client, a_status_becomes_an_error_with_its_causes)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+
+	post(p, &s);
+	peer_answer(p, 409,
+		    "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"taken\","
+		    "\"reason\":\"AlreadyExists\",\"code\":409,"
+		    "\"details\":{\"causes\":[{\"reason\":\"Mine\",\"message\":\"m\"}]}}");
+	cr_expect_not(s.ok);
+	cr_expect_eq(s.err.code, ERR_ALREADY_EXISTS);
+	cr_expect_str_eq(s.err.text, "taken");
+	cr_expect_str_eq(s.cause, "Mine");
+}
+
+Test(client, an_overloaded_server_is_asked_again_when_it_says)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+
+	post(p, &s);
+	peer_answer_later(p, 429, 2);
+	cr_expect_eq(s.calls, 0);
+	cr_expect_eq(peer_waiting(p), 0);
+	virtual_env_advance(peer_time(p), 1999);
+	cr_expect_eq(peer_waiting(p), 0);
+	virtual_env_advance(peer_time(p), 1);
+	cr_expect_str_eq(peer_body(p), "{\"a\":1}");
+	peer_answer(p, 201, "{}");
+	cr_expect(s.ok);
+}
+
+Test(client, ten_times_are_enough)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+
+	get(p, &s);
+	for (int i = 0; i < 10; i++) {
+		peer_answer_later(p, 503, 1);
+		virtual_env_advance(peer_time(p), 1000);
+	}
+	peer_answer_later(p, 503, 1);
+	cr_expect_eq(s.calls, 1);
+	cr_expect_eq(s.status, 503);
+}
+
+Test(client, without_retry_after_a_failure_is_told_at_once)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+
+	get(p, &s);
+	peer_answer(p, 503, "");
+	cr_expect_eq(s.calls, 1);
+	cr_expect_eq(s.err.code, ERR_UNAVAILABLE);
+}
+
+Test(client, a_lost_answer_keeps_its_code)
+{
+	static const enum error_code codes[] = {ERR_UNKNOWN_OUTCOME, ERR_UNREACHABLE, ERR_TIMEOUT};
+	auto_free(peer_destroy) struct peer *p = peer_create();
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+		struct seen s = {0};
+
+		post(p, &s);
+		peer_lose(p, codes[i]);
+		cr_expect_eq(s.calls, 1);
+		cr_expect_eq(s.status, 0);
+		cr_expect_eq(s.err.code, codes[i]);
+	}
+}
+
+Test(client, a_cancelled_call_says_nothing_even_while_it_waits_to_be_sent_again)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+	struct kube_call *call = post(p, &s);
+
+	peer_answer_later(p, 429, 1);
+	kube_cancel(call);
+	virtual_env_advance(peer_time(p), 5000);
+	cr_expect_eq(peer_waiting(p), 0);
+	kube_cancel(post(p, &s));
+	cr_expect_eq(peer_waiting(p), 0);
+	cr_expect_eq(s.calls, 0);
+}
+
+Test(client, headers_of_the_client_are_replaced_and_those_of_a_request_added)
+{
+	static const char *const more[] = {"Federator-Job: j", NULL};
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+
+	kube_set_header(peer_client(p), "Federator-Term", "1");
+	kube_set_header(peer_client(p), "Federator-Term", "2");
+	kube_send(peer_client(p), &(struct kube_request){.method = "GET",
+							 .path = "/x",
+							 .headers = more,
+							 .done = on_answer,
+							 .arg = &s});
+	cr_expect(peer_has_header(p, "Federator-Term: 2"));
+	cr_expect_not(peer_has_header(p, "Federator-Term: 1"));
+	cr_expect(peer_has_header(p, "Federator-Job: j"));
+	peer_answer(p, 200, "{}");
+	kube_set_header(peer_client(p), "Federator-Term", NULL);
+	get(p, &s);
+	cr_expect_not(peer_has_header(p, "Federator-Term: 2"));
+}
