@@ -15,6 +15,7 @@ struct link {
 	struct owner owner;
 	struct agent *agent;
 	struct informer *placements;
+	struct kube_call *hello; /* under way; NULL: none */
 	struct timer *timer;
 	unsigned tries;
 	int64_t hello_version; /* of the hub when it heard us: no older view is believed */
@@ -65,6 +66,7 @@ static void on_hello(const struct kube_answer *a, void *arg)
 	int64_t term = json_int_at(body, 0, "term", NULL);
 	char text[24];
 
+	l->hello = NULL;
 	if (!a->ok && (a->status == 403 || a->status == 422)) {
 		agent_stop(l->agent, 1, a->err.text);
 		return;
@@ -101,12 +103,12 @@ static void say_hello(struct link *l)
 	tree = json_pack("{ss,ss,ss,s[i]}", "clusterUID", a->identity.cluster_uid, "memberUID",
 			 a->member_uid, "revision", seen, "protocols", AGENT_PROTOCOL);
 	body = json_print(tree);
-	kube_send(a->hub, &(struct kube_request){.method = "POST",
-						 .path = path,
-						 .body = body,
-						 .timeout_ms = WRITE_MS,
-						 .done = on_hello,
-						 .arg = l});
+	l->hello = kube_send(a->hub, &(struct kube_request){.method = "POST",
+							    .path = path,
+							    .body = body,
+							    .timeout_ms = WRITE_MS,
+							    .done = on_hello,
+							    .arg = l});
 }
 
 void link_say_hello(struct link *l)
@@ -374,6 +376,8 @@ void link_destroy(struct link *l)
 	if (!l)
 		return;
 	informer_destroy(l->placements);
+	if (l->hello)
+		kube_cancel(l->hello);
 	list_for_each_safe (c, tmp, &l->calls, node) {
 		kube_cancel(c->call);
 		call_free(c);
