@@ -163,6 +163,16 @@ static void apply_shapes(struct fleet *f, struct space *s, bool full, const stru
 	s->growth++;
 }
 
+/* A Cluster's status is written again with its heartbeat: what did not change is not news. */
+static void apply_capacity(struct fleet *f, struct fleet_cluster *c, const struct cluster *from)
+{
+	uint64_t growth = c->capacity.growth, before = space_checksum(&c->capacity);
+
+	apply_shapes(f, &c->capacity, true, from->capacity, from->n_capacity);
+	if (space_checksum(&c->capacity) == before)
+		c->capacity.growth = growth;
+}
+
 void fleet_cluster_set(struct fleet *f, const struct cluster *from)
 {
 	struct fleet_cluster *c = fleet_need_cluster(f, from->meta.name);
@@ -177,7 +187,7 @@ void fleet_cluster_set(struct fleet *f, const struct cluster *from)
 	c->cordoned = from->cordoned;
 	c->has_capacity = from->reported;
 	if (from->reported)
-		apply_shapes(f, &c->capacity, true, from->capacity, from->n_capacity);
+		apply_capacity(f, c, from);
 	set_considered(f, c, from->accepted);
 }
 

@@ -19,14 +19,14 @@ static char *load_key(const struct resource_list *request, const struct port_set
 	return strbuf_take(&b);
 }
 
-struct load *load_intern(struct load **all, struct model *m, const struct resource_list *request,
-			 const int32_t *ports, size_t n_ports)
+struct load *load_intern(struct model *m, const struct resource_list *request, const int32_t *ports,
+			 size_t n_ports)
 {
 	struct port_set *set = port_set_intern(&m->port_sets, ports, n_ports);
 	char *key = load_key(request, set);
 	struct load *l;
 
-	HASH_FIND_STR(*all, key, l);
+	HASH_FIND_STR(m->loads, key, l);
 	if (l) {
 		free(key);
 		port_set_unref(&m->port_sets, set);
@@ -36,8 +36,16 @@ struct load *load_intern(struct load **all, struct model *m, const struct resour
 	l->key = key;
 	l->ports = set;
 	resource_list_add(&l->arena, &l->request, request, 1);
-	HASH_ADD_KEYPTR(hh, *all, l->key, strlen(l->key), l);
+	HASH_ADD_KEYPTR(hh, m->loads, l->key, strlen(l->key), l);
 	return load_ref(l);
+}
+
+struct load *load_of_spec(struct model *m, struct spec *s)
+{
+	if (!s->load)
+		s->load = load_intern(m, &s->request, s->ports ? s->ports->ports : NULL,
+				      s->ports ? s->ports->n : 0);
+	return s->load;
 }
 
 struct load *load_ref(struct load *l)
@@ -46,11 +54,11 @@ struct load *load_ref(struct load *l)
 	return l;
 }
 
-void load_unref(struct load **all, struct model *m, struct load *l)
+void load_unref(struct model *m, struct load *l)
 {
 	if (!l || --l->refs)
 		return;
-	HASH_DEL(*all, l);
+	HASH_DEL(m->loads, l);
 	port_set_unref(&m->port_sets, l->ports);
 	demand_finish(&l->demand);
 	arena_finish(&l->arena);

@@ -18,10 +18,12 @@ struct load {
 };
 
 /* Takes a reference for the caller. */
-struct load *load_intern(struct load **all, struct model *m, const struct resource_list *request,
-			 const int32_t *ports, size_t n_ports);
+struct load *load_intern(struct model *m, const struct resource_list *request, const int32_t *ports,
+			 size_t n_ports);
+/* What a pod of the spec takes; made once, held by the spec. */
+struct load *load_of_spec(struct model *m, struct spec *s);
 struct load *load_ref(struct load *l);
-void load_unref(struct load **all, struct model *m, struct load *l); /* NULL: nothing */
+void load_unref(struct model *m, struct load *l); /* NULL: nothing */
 /* Its demand by the slots that there are now. */
 const struct demand *load_demand(struct load *l, const struct model *m);
 

@@ -11,7 +11,7 @@ void model_init(struct model *m)
 
 void model_finish(struct model *m)
 {
-	assert(!m->forms && !m->specs && !m->port_sets);
+	assert(!m->forms && !m->specs && !m->loads && !m->port_sets);
 	free(m->specs_by_id);
 	node_classes_finish(&m->classes);
 	slots_finish(&m->slots);

@@ -18,6 +18,7 @@ struct model {
 	size_t n_specs, cap_specs; /* ids handed out so far */
 	uint64_t spec_serial;      /* the last one */
 	struct form *forms;        /* by key */
+	struct load *loads;        /* by key */
 	int spaces;                /* numbers handed out so far */
 };
 

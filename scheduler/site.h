@@ -54,7 +54,6 @@ struct site_pod {
 };
 
 struct site_placement {
-	struct arena arena;
 	struct gang *gang;
 	size_t n_tasks;
 	int32_t *alternatives, *replicas; /* by task */

@@ -31,17 +31,16 @@ struct site_node {
 
 /* A pod that was seen, or a booking. */
 struct tenant {
-	char *id; /* pod uid, or the booking's key */
 	struct load *load;
 	struct site_node *node;
 	struct list_node on_node;
 	UT_hash_handle hh;
+	char id[]; /* pod uid, or the booking's key */
 };
 
 struct site {
 	char *name;
 	struct model model;
-	struct load *loads;
 	struct space free, capacity;
 	struct site_node *nodes;  /* by name */
 	struct site_node **order; /* by name, those present */
@@ -66,7 +65,6 @@ void site_drop_if_unused(struct site *s, struct site_node *n);
 void site_settle(struct site *s); /* brings groups up to date with the events */
 
 /* site_pods.c */
-char *site_key_text(const struct site_key *key); /* caller frees */
 /* The node's groups must already count it, or be touched by the caller. */
 void site_book_load(struct site *s, const struct site_key *key, struct site_node *n,
 		    struct load *take_load);

@@ -40,9 +40,40 @@ struct writer {
 	const struct form_variant *variant;
 	const struct site_pod *only; /* which indices to give; NULL: 0, 1, ... */
 	size_t n_only;
-	struct load **loads; /* by task */
-	int32_t *next;       /* by task: how many were given */
+	int32_t *next; /* by task: how many were given */
 };
+
+/* One block: a placement is made for every gang, most of them small. */
+static struct site_placement *placement_create(const struct site *s, struct gang *g,
+					       const struct form_variant *v, char **ret_names)
+{
+	size_t n = g->form->n_tasks, names = 0;
+	struct site_placement *p;
+
+	for (size_t i = 0; i < s->free.n_log; i++) {
+		const struct site_node *node = s->free.log[i].seat->owner;
+
+		names += strlen(node->name) + 1;
+	}
+	p = xcalloc(1, sizeof(*p) + (size_t)v->pods * sizeof(*p->pods) +
+			       2 * n * sizeof(*p->replicas) + names);
+	p->gang = g;
+	p->n_tasks = n;
+	p->pods = (struct site_pod *)(p + 1);
+	p->alternatives = (int32_t *)(p->pods + v->pods);
+	p->replicas = p->alternatives + n;
+	*ret_names = (char *)(p->replicas + n);
+	for (size_t i = 0; i < n; i++) {
+		p->alternatives[i] = v->parts[i].alternative;
+		p->replicas[i] = v->parts[i].replicas;
+	}
+	return p;
+}
+
+void site_placement_destroy(struct site_placement *p)
+{
+	free(p);
+}
 
 static int32_t next_index(struct writer *w, int32_t task)
 {
@@ -56,25 +87,15 @@ static int32_t next_index(struct writer *w, int32_t task)
 	return -1; /* not reached: as many were placed as were asked for */
 }
 
-static struct load *load_of(struct writer *w, int32_t task)
-{
-	const struct spec *spec = w->variant->parts[task].spec;
-	const struct port_set *p = spec->ports;
-
-	if (!w->loads[task])
-		w->loads[task] = load_intern(&w->site->loads, &w->site->model, &spec->request,
-					     p ? p->ports : NULL, p ? p->n : 0);
-	return w->loads[task];
-}
-
-static void write_pod(struct writer *w, struct site_node *n, int32_t task)
+/* node_name: in the block of the placement. */
+static void write_pod(struct writer *w, struct site_node *n, int32_t task, const char *node_name)
 {
 	const struct gang *g = w->to->gang;
-	struct site_pod pod = {task, next_index(w, task), n->name};
+	struct load *load = load_of_spec(&w->site->model, w->variant->parts[task].spec);
+	struct site_pod pod = {task, next_index(w, task), node_name};
 	struct site_key key = {g->uid, g->tasks[task], pod.index};
 
-	pod.node = arena_strdup(&w->to->arena, n->name);
-	site_book_load(w->site, &key, n, load_ref(load_of(w, task)));
+	site_book_load(w->site, &key, n, load_ref(load));
 	w->to->pods[w->to->n_pods++] = pod;
 }
 
@@ -88,53 +109,33 @@ static int compare_pods(const void *a, const void *b)
 }
 
 /* The seats stand already where the bookings put them, so no node is touched. */
-static void write_moves(struct writer *w)
+static void write_moves(struct writer *w, char *names)
 {
 	const struct space *sp = &w->site->free;
 
-	for (size_t i = 0; i < sp->n_log; i++)
+	for (size_t i = 0; i < sp->n_log; i++) {
+		struct site_node *n = sp->log[i].seat->owner;
+		size_t size = strlen(n->name) + 1;
+
+		memcpy(names, n->name, size);
 		for (int64_t k = 0; k < sp->log[i].pods; k++)
-			write_pod(w, sp->log[i].seat->owner, sp->log[i].part);
-	qsort(w->to->pods, w->to->n_pods, sizeof(*w->to->pods), compare_pods);
-}
-
-static struct site_placement *placement_create(struct gang *g, const struct form_variant *v)
-{
-	struct site_placement *p = xnew0(struct site_placement);
-	size_t n = g->form->n_tasks;
-
-	p->gang = g;
-	p->n_tasks = n;
-	p->alternatives = arena_array(&p->arena, int32_t, n + 1);
-	p->replicas = arena_array(&p->arena, int32_t, n + 1);
-	p->pods = arena_array(&p->arena, struct site_pod, (size_t)v->pods + 1);
-	for (size_t i = 0; i < n; i++) {
-		p->alternatives[i] = v->parts[i].alternative;
-		p->replicas[i] = v->parts[i].replicas;
+			write_pod(w, n, sp->log[i].part, names);
+		names += size;
 	}
-	return p;
-}
-
-void site_placement_destroy(struct site_placement *p)
-{
-	if (!p)
-		return;
-	arena_finish(&p->arena);
-	free(p);
+	if (w->to->n_pods > 1)
+		qsort(w->to->pods, w->to->n_pods, sizeof(*w->to->pods), compare_pods);
 }
 
 static struct site_placement *keep(struct site *s, struct gang *g, const struct form_variant *v,
 				   const struct site_pod *only, size_t n_only)
 {
-	size_t n = g->form->n_tasks;
-	auto_xfree struct load **loads = xcalloc(n, sizeof(struct load *));
-	auto_xfree int32_t *next = xcalloc(n, sizeof(*next));
-	struct writer w = {s, placement_create(g, v), v, only, n_only, loads, next};
+	auto_xfree int32_t *next = xcalloc(g->form->n_tasks, sizeof(*next));
+	struct writer w = {s, NULL, v, only, n_only, next};
+	char *names;
 
-	write_moves(&w);
+	w.to = placement_create(s, g, v, &names);
+	write_moves(&w, names);
 	space_cut(&s->free);
-	for (size_t i = 0; i < n; i++)
-		load_unref(&s->loads, &s->model, loads[i]);
 	return w.to;
 }
 

@@ -1,15 +1,56 @@
 /*
  * Pods and bookings of a site: who takes what on which node.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scheduler/site_internal.h"
 
-char *site_key_text(const struct site_key *key)
+/* "uid/task/index", in the buffer when it is large enough: this is on the way of every placement.
+ */
+struct key_text {
+	char *text;
+	char buffer[160];
+};
+
+static char *put(char *to, const char *from)
 {
-	return xasprintf("%s/%s/%" PRId32, key->uid, key->task, key->index);
+	size_t n = strlen(from);
+
+	memcpy(to, from, n);
+	return to + n;
+}
+
+static char *put_number(char *to, int32_t number)
+{
+	char digits[12];
+	size_t n = 0;
+	uint32_t v = (uint32_t)number;
+
+	do
+		digits[n++] = (char)('0' + v % 10);
+	while (v /= 10);
+	while (n)
+		*to++ = digits[--n];
+	return to;
+}
+
+static void key_text_init(struct key_text *k, const struct site_key *key)
+{
+	size_t need = strlen(key->uid) + strlen(key->task) + 16;
+	char *to = k->text = need <= sizeof(k->buffer) ? k->buffer : xmalloc(need);
+
+	to = put(to, key->uid);
+	*to++ = '/';
+	to = put(to, key->task);
+	*to++ = '/';
+	*put_number(to, key->index) = 0;
+}
+
+static void key_text_finish(struct key_text *k)
+{
+	if (k->text != k->buffer)
+		free(k->text);
 }
 
 /* --- tenants ------------------------------------------------------------------------------ */
@@ -38,10 +79,10 @@ static void tenant_move(struct site *s, struct tenant *t, struct site_node *n)
 static void tenant_load(struct site *s, struct tenant *t, struct load *take_load)
 {
 	if (t->load == take_load) {
-		load_unref(&s->loads, &s->model, take_load);
+		load_unref(&s->model, take_load);
 		return;
 	}
-	load_unref(&s->loads, &s->model, t->load);
+	load_unref(&s->model, t->load);
 	t->load = take_load;
 	if (t->node)
 		site_touch(s, t->node);
@@ -49,14 +90,17 @@ static void tenant_load(struct site *s, struct tenant *t, struct load *take_load
 
 static struct tenant *tenant_need(struct tenant **all, const char *id)
 {
+	size_t n = strlen(id);
 	struct tenant *t;
+	unsigned hash;
 
-	HASH_FIND_STR(*all, id, t);
+	HASH_VALUE(id, n, hash);
+	HASH_FIND_BYHASHVALUE(hh, *all, id, n, hash, t);
 	if (t)
 		return t;
-	t = xnew0(struct tenant);
-	t->id = xstrdup(id);
-	HASH_ADD_KEYPTR(hh, *all, t->id, strlen(t->id), t);
+	t = xcalloc(1, sizeof(*t) + n + 1);
+	memcpy(t->id, id, n);
+	HASH_ADD_KEYPTR_BYHASHVALUE(hh, *all, t->id, n, hash, t);
 	return t;
 }
 
@@ -65,8 +109,7 @@ static void tenant_destroy(struct site *s, struct tenant **all, struct tenant *t
 	HASH_DEL(*all, t);
 	if (t->node)
 		tenant_leave(s, t);
-	load_unref(&s->loads, &s->model, t->load);
-	free(t->id);
+	load_unref(&s->model, t->load);
 	free(t);
 }
 
@@ -108,8 +151,7 @@ void site_pod_set(struct site *s, const struct pod *p, const struct site_key *ke
 		return;
 	}
 	t = tenant_need(&s->pods, p->meta.uid);
-	tenant_load(s, t,
-		    load_intern(&s->loads, &s->model, &p->request, p->host_ports, p->n_host_ports));
+	tenant_load(s, t, load_intern(&s->model, &p->request, p->host_ports, p->n_host_ports));
 	n = site_need_node(s, node);
 	if (t->node != n)
 		site_touch(s, n);
@@ -128,9 +170,12 @@ void site_pod_remove(struct site *s, const char *pod_uid)
 void site_book_load(struct site *s, const struct site_key *key, struct site_node *n,
 		    struct load *take_load)
 {
-	auto_xfree char *id = site_key_text(key);
-	struct tenant *t = tenant_need(&s->bookings, id);
+	struct key_text id;
+	struct tenant *t;
 
+	key_text_init(&id, key);
+	t = tenant_need(&s->bookings, id.text);
+	key_text_finish(&id);
 	tenant_load(s, t, take_load);
 	tenant_move(s, t, n);
 }
@@ -140,15 +185,19 @@ void site_book(struct site *s, const struct site_key *key, const char *node,
 {
 	struct site_node *n = site_need_node(s, node);
 
-	site_book_load(s, key, n, load_intern(&s->loads, &s->model, request, ports, n_ports));
+	site_book_load(s, key, n, load_intern(&s->model, request, ports, n_ports));
 	site_touch(s, n);
 }
 
 bool site_release(struct site *s, const struct site_key *key)
 {
-	auto_xfree char *id = site_key_text(key);
+	struct key_text id;
+	bool was;
 
-	return tenant_remove(s, &s->bookings, id);
+	key_text_init(&id, key);
+	was = tenant_remove(s, &s->bookings, id.text);
+	key_text_finish(&id);
+	return was;
 }
 
 size_t site_release_gang(struct site *s, const char *uid)

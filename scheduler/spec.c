@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/load.h"
 #include "scheduler/model.h"
 
 static bool tolerates(const struct toleration *t, const struct node_taint *taint)
@@ -219,6 +220,7 @@ void spec_unref(struct model *m, struct spec *s)
 		for (size_t i = 0; i < s->n_any; i++)
 			destroy_rules(&s->any[i]);
 	}
+	load_unref(m, s->load);
 	port_set_unref(&m->port_sets, s->ports);
 	demand_finish(&s->demand);
 	arena_finish(&s->arena);

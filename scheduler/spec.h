@@ -54,7 +54,8 @@ struct spec {
 	struct toleration *tolerations;
 	size_t n_tolerations;
 	struct port_set *ports;
-	unsigned ignore; /* FILTER_BITs that are taken as passed */
+	struct load *load; /* NULL: not asked for yet */
+	unsigned ignore;   /* FILTER_BITs that are taken as passed */
 	struct demand demand;
 	size_t slots_seen;       /* when demand was made */
 	unsigned char *verdicts; /* enum admission, by class id */
