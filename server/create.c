@@ -45,7 +45,7 @@ static void stamp(struct write *w)
 
 int create_prepare(struct write *w, struct error *err)
 {
-	w->pub.object = json_deep_copy(w->body);
+	w->pub.object = write_take_body(w);
 	if (body_check(w, w->pub.object, err))
 		return -1;
 	if (meta_str(w->pub.object, "resourceVersion"))

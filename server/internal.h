@@ -48,6 +48,7 @@ bool server_leads(const struct server *s, struct store_guard *ret);
 
 /* --- request.c: one request, from its head to its last byte --- */
 
+enum body_type { BODY_JSON, BODY_YAML, BODY_PROTOBUF };
 enum field_validation { FIELDS_WARN, FIELDS_STRICT, FIELDS_IGNORE };
 
 struct request {
@@ -69,6 +70,9 @@ struct request {
 	void *on_close_arg;
 	void (*body_done)(struct server_request *r, json_t *body, void *arg);
 	void *body_arg;
+	enum body_type body_type; /* of the body as it was read, which lives as long as x */
+	const char *body_bytes;
+	size_t body_size;
 	char *body_duplicate; /* path of the first duplicate field of the body, or NULL */
 };
 
@@ -79,6 +83,8 @@ static inline struct request *request_of(struct server_request *pub)
 }
 void request_ref(struct request *r);
 void request_unref(struct request *r);
+/* Another tree of a body that was read and parsed before; the caller owns it. */
+json_t *request_body_again(const struct request *r);
 /* Reads the body, at most SERVER_MAX_BODY; arg of done is the request. */
 void request_read(struct request *r,
 		  void (*done)(struct exchange *x, const char *bytes, size_t n, void *arg));
@@ -137,7 +143,6 @@ enum form {
 int accept_form(const char *accept, unsigned allowed, enum form *ret, struct error *err);
 #define FORMS_OBJECT (1u << FORM_JSON | 1u << FORM_TABLE_V1 | 1u << FORM_TABLE_V1BETA1)
 
-enum body_type { BODY_JSON, BODY_YAML, BODY_PROTOBUF };
 int body_type_parse(const char *content_type, enum body_type *ret, struct error *err);
 /* Bytes of a request's body to a tree that the caller owns; NULL with success when empty. */
 int body_parse(enum body_type type, const char *bytes, size_t n, json_t **ret, char **ret_duplicate,
@@ -264,7 +269,8 @@ struct write {
 	size_t n_guards, cap_guards;
 	struct store_write *writes;
 	size_t n_writes, cap_writes;
-	size_t own_writes;                /* the last so many of writes are of the object itself */
+	size_t own_writes; /* the last so many of writes are of the object itself */
+	size_t whole; /* place behind that of them which holds all of the object; 0: none does */
 	const char **warnings, **unknown; /* unknown: fields that pruning dropped */
 	size_t n_warnings, cap_warnings, n_unknown, cap_unknown;
 	bool unchanged, removed;
@@ -290,6 +296,9 @@ static inline struct write *write_of(struct server_write *pub)
 }
 void write_add(struct write *w, const char *key, struct strbuf *value); /* value NULL: delete */
 bool write_has(const struct write *w, const char *key);
+
+/* A body of its own for each try, which the caller owns and may change. */
+json_t *write_take_body(struct write *w);
 
 /* Each makes object, guards and writes of one try. */
 int create_prepare(struct write *w, struct error *err);

@@ -16,6 +16,7 @@
 struct namespaces {
 	struct server *server;
 	const struct server_kind *kind;
+	char *prefix; /* of the keys of namespaces */
 	struct cache_watch *watch;
 	struct timer *timer;
 	size_t in_flight;
@@ -170,14 +171,12 @@ static void namespaces_run(struct namespaces *n)
 {
 	struct doc_array dying = {0};
 	struct store_guard guard;
-	auto_strbuf prefix = {0};
 
 	if (!n->watch)
 		namespaces_follow(n);
 	if (n->in_flight || !n->watch)
 		return;
-	kind_key(n->kind->kind, NULL, NULL, &prefix);
-	cache_each(n->server->cache, strbuf_str(&prefix), NULL, add_dying, &dying);
+	cache_each(n->server->cache, n->prefix, NULL, add_dying, &dying);
 	n->dying = dying.n > 0;
 	if (n->dying && !server_leads(n->server, &guard))
 		wake(n, RETRY_MS);
@@ -197,11 +196,9 @@ static void on_timer(void *arg)
 static void on_event(const struct cache_event *e, void *arg)
 {
 	struct namespaces *n = arg;
-	auto_strbuf prefix = {0};
 
-	kind_key(n->kind->kind, NULL, NULL, &prefix);
 	if ((n->dying && e->type == CACHE_DELETED) ||
-	    (!strncmp(e->doc->key, prefix.bytes, prefix.size) && doc_is_dying(e->doc)))
+	    (!strncmp(e->doc->key, n->prefix, strlen(n->prefix)) && doc_is_dying(e->doc)))
 		wake(n, WAKE_MS);
 }
 
@@ -225,11 +222,14 @@ static void namespaces_follow(struct namespaces *n)
 struct namespaces *namespaces_create(struct server *s)
 {
 	const struct server_kind *sk = server_find_kind(s, "", "v1", "namespaces");
+	auto_strbuf prefix = {0};
 	struct namespaces *n;
 
 	if (!sk)
 		return NULL;
+	kind_key(sk->kind, NULL, NULL, &prefix);
 	n = xnew0(struct namespaces);
+	n->prefix = strbuf_take(&prefix);
 	n->server = s;
 	n->kind = sk;
 	n->timer = timer_create_in(s->env, on_timer, n);
@@ -243,5 +243,6 @@ void namespaces_destroy(struct namespaces *n)
 		return;
 	cache_unwatch(n->watch);
 	timer_destroy(n->timer);
+	free(n->prefix);
 	free(n);
 }

@@ -93,16 +93,23 @@ static int add_value(struct write *w, const char *key, struct strbuf *value, str
 
 static int put_main(struct write *w, struct error *err)
 {
+	size_t before = w->n_writes;
 	auto_strbuf value = {0};
 
 	stored_main(w->pub.kind, w->pub.object, &value);
-	return add_value(w, w->key, &value, err);
+	if (add_value(w, w->key, &value, err))
+		return -1;
+	if (w->n_writes > before &&
+	    (!w->pub.kind->split_status || !status_of_object(w->pub.object)))
+		w->whole = w->n_writes;
+	return 0;
 }
 
 static int put_status(struct write *w, struct error *err)
 {
 	auto_strbuf value = {0};
 
+	w->whole = 0;
 	stored_status(w->pub.object, &value);
 	return add_value(w, w->status_key, &value, err);
 }

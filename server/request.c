@@ -2,6 +2,7 @@
  * One request: who holds it, what its query says. It outlives its exchange when a write is still on
  * its way while the client has gone.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "server/internal.h"
@@ -162,16 +163,26 @@ static void body_read(struct exchange *x, const char *bytes, size_t n, void *arg
 {
 	struct request *r = arg;
 	auto_json *body = NULL;
-	enum body_type type;
 	struct error err;
 
+	r->body_bytes = bytes;
+	r->body_size = n;
 	request_ref(r);
-	if (body_type_parse(exchange_header(x, "Content-Type"), &type, &err) ||
-	    body_parse(type, bytes, n, &body, &r->body_duplicate, &err))
+	if (body_type_parse(exchange_header(x, "Content-Type"), &r->body_type, &err) ||
+	    body_parse(r->body_type, bytes, n, &body, &r->body_duplicate, &err))
 		respond_error(r, &err, NULL);
 	else
 		r->body_done(&r->pub, body, r->body_arg);
 	request_unref(r);
+}
+
+json_t *request_body_again(const struct request *r)
+{
+	json_t *body = NULL;
+	int failed = body_parse(r->body_type, r->body_bytes, r->body_size, &body, NULL, NULL);
+
+	assert(!failed);
+	return body;
 }
 
 void server_read_body(struct server_request *pub,

@@ -25,7 +25,7 @@ static bool patch_names_version(enum patch_type type, const json_t *patch)
 static int make_object(struct write *w, struct error *err)
 {
 	if (w->type == WRITE_REPLACE) {
-		w->pub.object = json_deep_copy(w->body);
+		w->pub.object = write_take_body(w);
 		if (body_check(w, w->pub.object, err))
 			return -1;
 		w->pub.names_version = meta_str(w->pub.object, "resourceVersion") != NULL;

@@ -63,7 +63,7 @@ static void write_reset(struct write *w)
 	w->pub.stored = w->stored = NULL;
 	w->pub.remove = false;
 	w->key = w->status_key = NULL;
-	w->n_guards = w->n_writes = w->own_writes = w->n_warnings = w->n_unknown = 0;
+	w->n_guards = w->n_writes = w->own_writes = w->whole = w->n_warnings = w->n_unknown = 0;
 	w->unchanged = w->removed = false;
 }
 
@@ -223,6 +223,14 @@ static void write_try(struct write *w)
 		write_commit(w);
 }
 
+/* Trees are costly to copy, and a second try is rare: the first one gets the body itself. */
+json_t *write_take_body(struct write *w)
+{
+	if (!w->request)
+		return json_deep_copy(w->body);
+	return w->body ? take_ptr(w->body) : request_body_again(w->request);
+}
+
 void write_run(struct write *w)
 {
 	write_try(w);
@@ -323,6 +331,25 @@ static json_t *success_status(const struct write *w)
 	return j;
 }
 
+/* What was stored is sent as it is, with its version, and not printed once more. */
+static void respond_object(struct write *w)
+{
+	int status = w->type == WRITE_CREATE ? 201 : 200;
+	const struct store_write *stored;
+	auto_free(doc_unref) struct doc *d = NULL;
+	auto_strbuf out = {0};
+
+	if (!w->version || !w->whole) {
+		respond_json(w->request, status, w->pub.object);
+		return;
+	}
+	stored = &w->writes[w->whole - 1];
+	d = doc_create(w->key, stored->value, stored->size);
+	d->version = w->version;
+	doc_write(&out, d);
+	respond_bytes(w->request, status, "application/json", strbuf_str(&out), out.size);
+}
+
 void write_respond(struct write *w, const struct error *err)
 {
 	struct request *r = w->request;
@@ -339,6 +366,6 @@ void write_respond(struct write *w, const struct error *err)
 		status = success_status(w);
 		respond_json(r, 200, status);
 	} else {
-		respond_json(r, w->type == WRITE_CREATE ? 201 : 200, w->pub.object);
+		respond_object(w);
 	}
 }
