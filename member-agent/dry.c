@@ -116,6 +116,16 @@ void dry_run_cancel(struct dry_run *d)
 	free(d);
 }
 
+/* People know the pod without what we put behind its name. */
+static void cut_dry_name(struct error *err)
+{
+	char *at = strstr(err->text, "-dry-");
+	size_t n = strlen("-dry-") + 8;
+
+	if (at && strlen(at) >= n)
+		memmove(at, at + n, strlen(at + n) + 1);
+}
+
 static void finish(struct dry_run *d, const struct error *err)
 {
 	json_t **specs = err ? NULL : take_ptr(d->specs);
@@ -123,6 +133,7 @@ static void finish(struct dry_run *d, const struct error *err)
 	dry_done done = d->done;
 	void *arg = d->arg;
 
+	cut_dry_name(&kept);
 	dry_run_cancel(d);
 	done(specs, &kept, arg);
 }

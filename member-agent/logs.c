@@ -40,12 +40,12 @@ static const struct podinfo *find_pod(struct runner *r, const struct log_request
 		xasprintf("%s-%lld-%lld", q->uid, (long long)q->part, (long long)q->generation);
 	struct run *run = runner_find(r, name);
 
-	for (size_t i = 0; run && run->twin && i < run->n_places; i++) {
+	for (size_t i = 0; run && i < run->n_places; i++) {
 		const struct place *p = run->places[i];
 
-		if (q->task && strcmp(q->task, run->twin->tasks[p->task].name))
+		if (q->task && strcmp(q->task, run->tasks[p->task].name))
 			continue;
-		if (p->index == q->index && p->pod && !strcmp(run->twin->job_ns, q->ns))
+		if (p->index == q->index && p->pod && !strcmp(p->pod->ns, q->ns))
 			return p->pod;
 	}
 	return NULL;

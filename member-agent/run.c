@@ -183,8 +183,13 @@ static void act_lost(struct run *run)
 		.reason = "TwinLost",
 		.message = "the attempt ran here, and nothing of it is left",
 	};
+	bool ending;
 
-	if (!runner_is_shut_in(run->runner))
+	if (runner_is_shut_in(run->runner))
+		return;
+	if (run_pods_live(run, &ending))
+		run_clear_pods(run, CLEAR_ALL);
+	else if (!ending)
 		word_say(run, &text);
 }
 
@@ -209,8 +214,7 @@ static void act_release_bare(struct run *run)
 	};
 	bool ending;
 
-	claim_destroy(run->claim);
-	run->claim = NULL;
+	claim_destroy(take_ptr(run->claim));
 	if (run->twin_create || (run->predecessors && runner_is_shut_in(run->runner)))
 		return;
 	if (run_pods_live(run, &ending))
@@ -263,19 +267,23 @@ static const struct situation *situation_of(const struct run *run)
 
 static bool is_empty(const struct run *run)
 {
-	return !run->placement && !run->twin && !places_count(run) && !run->n_strays &&
-	       !run->twin_create && list_empty((struct list *)(uintptr_t)&run->calls);
+	return !run->placement && !run->twin && !run_has_pods(run) && !run->twin_create &&
+	       list_empty((struct list *)(uintptr_t)&run->calls);
 }
 
 static void act_without_placement(struct run *run)
 {
+	const struct runner *r = run->runner;
 	bool ending, live = run_pods_live(run, &ending);
 
-	claim_destroy(run->claim);
-	run->claim = NULL;
-	set_orphan(run, live && !run->settled && !run->twin_create);
+	claim_destroy(take_ptr(run->claim));
+	set_orphan(run, live && !run->settled && !run->twin_create &&
+				r->owner->ops->is_absent(r->owner, run->name,
+							 run->twin ? run->twin->claim_version : 0));
 	if (run->twin)
 		run_forget(run);
+	else if (run->hurried && !live && !run->orphan)
+		run_clear_names(run);
 }
 
 void run_act(struct run *run)

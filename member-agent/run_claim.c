@@ -147,7 +147,7 @@ static struct run *older_attempt(const struct claim *c)
 
 	HASH_ITER (hh, mine->runner->runs, run, tmp)
 		if (run != mine && !strcmp(run->uid, mine->uid) && run->part == mine->part &&
-		    run->generation < mine->generation && (run->twin || places_count(run)))
+		    run->generation < mine->generation && (run->twin || run_has_pods(run)))
 			return run;
 	return NULL;
 }

@@ -40,6 +40,14 @@ static void delete_pod(struct run *run, const struct podinfo *pod, struct place 
 	run_send(run, "DELETE", path, body, NULL, on_deleted, p);
 }
 
+void run_withdraw_pod(struct place *p)
+{
+	if (!p->pod || p->pod->deleted_ns || p->deleting)
+		return;
+	p->deleting = p->withdrawn = true;
+	delete_pod(p->run, p->pod, p);
+}
+
 static void on_finalizer_dropped(struct run *run, const struct kube_answer *a, void *arg)
 {
 	struct place *p = arg;
@@ -110,10 +118,6 @@ void run_clear_pods(struct run *run, enum clear what)
 	for (size_t i = 0; i < run->n_places; i++) {
 		struct place *p = run->places[i];
 
-		if (p->create && what >= CLEAR_LIVE) {
-			/* It may still be made: its going is waited for like any other's. */
-			continue;
-		}
 		if (is_wanted(p, what))
 			clear_place(run, p);
 	}

@@ -155,13 +155,10 @@ static bool twin_holds(const struct run *run)
 }
 
 /* A newer attempt waits for these names: the member's collector may take long. */
-static void clear_names(struct run *run)
+void run_clear_names(struct run *run)
 {
-	for (size_t i = 0; i < run->n_places; i++)
-		if (run->places[i]->pod && !run->places[i]->pod->deleted_ns) {
-			run_clear_pods(run, CLEAR_ALL);
-			return;
-		}
+	if (run_has_pods(run))
+		run_clear_pods(run, CLEAR_ALL);
 }
 
 void run_forget(struct run *run)
@@ -191,7 +188,7 @@ void run_forget(struct run *run)
 		return;
 	}
 	if (run->hurried)
-		clear_names(run);
+		run_clear_names(run);
 	if (!run->twin->ending && !run->twin_deleted)
 		delete_twin(run);
 	else if (twin_holds(run))

@@ -4,20 +4,17 @@
 
 #include "member-agent/runner_internal.h"
 
-size_t places_count(const struct run *run)
+bool run_has_pods(const struct run *run)
 {
-	return run->n_places;
+	for (size_t i = 0; i < run->n_places; i++)
+		if (run->places[i]->pod || run->places[i]->create)
+			return true;
+	return run->n_strays > 0;
 }
 
 struct place *place_at(const struct run *run, size_t task, int32_t index)
 {
-	size_t at = 0;
-
-	if (!run->n_places)
-		return NULL;
-	for (size_t t = 0; t < task; t++)
-		at += (size_t)run->twin->tasks[t].replicas;
-	return run->places[at + (size_t)index];
+	return run->places[run->tasks[task].first + (size_t)index];
 }
 
 static void place_destroy(struct place *p)
@@ -38,6 +35,9 @@ void places_destroy(struct run *run)
 		place_destroy(run->places[i]);
 	for (size_t i = 0; i < run->n_strays; i++)
 		podinfo_destroy(run->strays[i]);
+	for (size_t t = 0; t < run->n_tasks; t++)
+		free(run->tasks[t].name);
+	free(run->tasks);
 	free(run->places);
 	free(run->strays);
 }
@@ -71,9 +71,9 @@ static struct place *place_create(struct run *run, size_t task, int32_t index)
 
 static struct place *place_of(const struct run *run, const struct podinfo *pod)
 {
-	for (size_t t = 0; run->n_places && t < run->twin->n_tasks; t++)
-		if (!strcmp(run->twin->tasks[t].name, pod->task) && pod->index >= 0 &&
-		    pod->index < run->twin->tasks[t].replicas)
+	for (size_t t = 0; t < run->n_tasks; t++)
+		if (!strcmp(run->tasks[t].name, pod->task) && pod->index >= 0 &&
+		    pod->index < run->tasks[t].replicas)
 			return place_at(run, t, pod->index);
 	return NULL;
 }
@@ -98,6 +98,7 @@ static void latch(struct place *p)
 		return;
 	p->latched = true;
 	p->end = s.state;
+	p->end_restart = p->pod->restart;
 	/* The room of a failed pod is kept for when the gang starts again. */
 	if (s.state == SLOT_FAILED && p->run->memory.outcome.phase == OUTCOME_NONE &&
 	    !p->run->memory.release)
@@ -133,20 +134,25 @@ static void stray_add(struct run *run, struct podinfo *take)
 	run->strays[run->n_strays++] = take;
 }
 
-void places_make(struct run *run)
+static void make_tasks(struct run *run)
 {
 	size_t n = 0;
 
-	if (run->n_places)
-		return;
-	for (size_t t = 0; t < run->twin->n_tasks; t++)
-		n += (size_t)run->twin->tasks[t].replicas;
+	run->n_tasks = run->twin->n_tasks;
+	run->tasks = xcalloc(run->n_tasks + 1, sizeof(*run->tasks));
+	for (size_t t = 0; t < run->n_tasks; t++) {
+		run->tasks[t] = (struct run_task){
+			.name = xstrdup(run->twin->tasks[t].name),
+			.first = n,
+			.replicas = run->twin->tasks[t].replicas,
+		};
+		n += (size_t)run->tasks[t].replicas;
+	}
 	run->places = xcalloc(n + 1, sizeof(*run->places));
-	for (size_t t = 0; t < run->twin->n_tasks; t++)
-		for (int32_t i = 0; i < run->twin->tasks[t].replicas; i++) {
-			run->places[run->n_places] = place_create(run, t, i);
-			run->n_places++;
-		}
+}
+
+static void seat_strays(struct run *run)
+{
 	for (size_t i = 0; i < run->n_strays;) {
 		struct podinfo *pod = run->strays[i];
 		struct place *p = place_of(run, pod);
@@ -158,6 +164,19 @@ void places_make(struct run *run)
 		run->strays[i] = run->strays[--run->n_strays];
 		place_take(p, pod);
 	}
+}
+
+void places_make(struct run *run)
+{
+	if (run->places)
+		return;
+	make_tasks(run);
+	for (size_t t = 0; t < run->n_tasks; t++)
+		for (int32_t i = 0; i < run->tasks[t].replicas; i++) {
+			run->places[run->n_places] = place_create(run, t, i);
+			run->n_places++;
+		}
+	seat_strays(run);
 }
 
 void run_pod_seen(struct run *run, const struct pod *pod)
@@ -187,8 +206,11 @@ static void place_vacate(struct place *p)
 	p->pod = NULL;
 	if (p->deleting) {
 		p->deleting = p->latched = p->vanished = false;
-		if (p->run->placement && !p->run->settled)
+		if (p->withdrawn)
+			set_node(p, NULL);
+		else if (p->run->placement && !p->run->settled)
 			run_book_again(p);
+		p->withdrawn = false;
 		return;
 	}
 	p->vanished = !ended;
@@ -220,6 +242,7 @@ struct slot place_slot(const struct place *p)
 			s.state = p->end;
 	} else if (p->latched) {
 		s.state = p->end;
+		s.restart = p->end_restart;
 	} else if (p->vanished) {
 		s.state = SLOT_LOST;
 		s.reason = "Deleted";

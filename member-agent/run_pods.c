@@ -45,6 +45,7 @@ static void take_object(struct place *p, const char *object, size_t size, bool f
 	struct runner *r = p->run->runner;
 	auto_free(doc_unref) struct doc *doc = NULL;
 	auto_free(pod_destroy) struct pod *pod = NULL;
+	bool overbooked;
 	struct error err;
 
 	doc = object_doc((struct sv){object, size}, &err);
@@ -58,9 +59,12 @@ static void take_object(struct place *p, const char *object, size_t size, bool f
 		return;
 	}
 	p->run->name_wait_ms = 0;
+	overbooked = place_is_overbooked(p, pod);
 	/* The informer may have seen more of it already, even its end. */
 	if (informer_version(r->informers[KIND_PODS]) < doc->version)
 		runner_pod_seen(r, pod);
+	if (overbooked)
+		run_withdraw_pod(p);
 	run_poke(p->run);
 }
 

@@ -4,6 +4,7 @@
 
 #include "api/resources.h"
 #include "base/json.h"
+#include "base/scan.h"
 #include "member-agent/plan.h"
 #include "member-agent/runner_internal.h"
 
@@ -11,7 +12,7 @@ static struct site_key key_of(const struct place *p)
 {
 	return (struct site_key){
 		.uid = p->run->uid,
-		.task = p->run->twin->tasks[p->task].name,
+		.task = p->run->tasks[p->task].name,
 		.index = p->index,
 	};
 }
@@ -50,6 +51,57 @@ void place_note_spec(struct place *p, const json_t *spec)
 	if (!pod_request(&scratch, spec, &request, &err))
 		place_note(p, &request, NULL, 0);
 	arena_finish(&scratch);
+}
+
+/* --- what a node has left --- */
+
+struct node_sum {
+	const char *node;
+	struct arena arena;
+	struct resource_list used;
+};
+
+static void add_if_there(struct doc *doc, void *arg)
+{
+	auto_free(pod_destroy) struct pod *pod = NULL;
+	struct node_sum *sum = arg;
+	struct error err;
+	struct sv node;
+
+	if (!scan_find_str((struct sv){doc->bytes, doc->size}, &node, "spec", "nodeName", NULL) ||
+	    !sv_eq(node, sum->node) || pod_view(doc, &pod, &err))
+		return;
+	resource_list_add(&sum->arena, &sum->used, &pod->request, 1);
+}
+
+static bool takes_more(const struct place *p, const struct pod *made)
+{
+	for (size_t i = 0; i < made->request.n; i++)
+		if (made->request.items[i].amount >
+		    resource_list_get(&p->request, made->request.items[i].name))
+			return true;
+	return false;
+}
+
+bool place_is_overbooked(const struct place *p, const struct pod *made)
+{
+	struct runner *r = p->run->runner;
+	struct doc *doc = made->node ? runner_known(r, KIND_NODES, NULL, made->node) : NULL;
+	auto_free(node_destroy) struct node *node = NULL;
+	struct node_sum sum = {.node = made->node};
+	struct error err;
+	bool over = false;
+
+	if (!takes_more(p, made) || !doc || node_view(doc, &node, &err))
+		return false;
+	informer_each(r->informers[KIND_PODS], add_if_there, &sum);
+	if (!runner_known(r, KIND_PODS, made->meta.ns, made->meta.name))
+		resource_list_add(&sum.arena, &sum.used, &made->request, 1);
+	for (size_t i = 0; i < sum.used.n; i++)
+		over = over || sum.used.items[i].amount > resource_list_get(&node->allocatable,
+									    sum.used.items[i].name);
+	arena_finish(&sum.arena);
+	return over;
 }
 
 /* --- what is missing --- */

@@ -124,10 +124,6 @@ static void do_clear_lost(struct run *run, const struct attempt_decision *d)
 	struct attempt_memory *m = &run->memory;
 	int64_t now = run_now_ns(run);
 
-	if (run->loss_noted) {
-		run_clear_pods(run, CLEAR_LOST);
-		return;
-	}
 	if (now - m->first_loss_ns >= ATTEMPT_LOSS_WINDOW_MS * INT64_C(1000000)) {
 		m->losses = 0;
 		m->first_loss_ns = now;
@@ -258,6 +254,19 @@ static struct attempt_decision decide(struct run *run)
 	return d;
 }
 
+/* A loss that is in memory already must not be counted again until it is cleared. */
+static bool clear_noted_loss(struct run *run)
+{
+	if (!run->loss_noted || is_ending(run))
+		return false;
+	run_clear_pods(run, CLEAR_LOST);
+	for (size_t i = 0; i < run->n_places; i++)
+		if (place_slot(run->places[i]).state == SLOT_LOST)
+			return true;
+	run->loss_noted = false;
+	return false;
+}
+
 void run_live(struct run *run)
 {
 	struct attempt_decision d;
@@ -271,9 +280,9 @@ void run_live(struct run *run)
 		return;
 	}
 	notice_removal(run);
+	if (clear_noted_loss(run))
+		return;
 	d = decide(run);
-	if (d.act != ATTEMPT_CLEAR_LOST)
-		run->loss_noted = false;
 	acts[d.act](run, &d);
 	judge_half_made(run, &d);
 	say_progress(run, &d);

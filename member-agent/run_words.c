@@ -162,7 +162,7 @@ static void nodes_text(const char **names, size_t n, struct strbuf *out)
 
 static void set_nodes(json_t *status, const struct run *run)
 {
-	size_t total = places_count(run), n = 0, kept = 0;
+	size_t total = run->n_places, n = 0, kept = 0;
 	auto_xfree const char **names = xcalloc(total + 1, sizeof(*names));
 	auto_strbuf text = {0};
 

@@ -416,8 +416,25 @@ void runner_placement_changed(struct runner *r, struct doc *doc, struct doc *pre
 		run_set_placement(run, doc);
 }
 
+/* What a predecessor had begun; half made is what it may not have made all pods of. */
+static void note_inherited(struct run *run)
+{
+	const struct placement *p = run->placement;
+
+	if (!p || (p->state != PLACEMENT_CLAIMED && p->state != PLACEMENT_RUNNING))
+		return;
+	run->predecessors = true;
+	run->half_made =
+		p->state == PLACEMENT_CLAIMED && p->desired == DESIRED_GO && run_is_ours(run);
+}
+
 void runner_placements_synced(struct runner *r)
 {
+	struct run *run, *tmp;
+
+	HASH_ITER (hh, r->runs, run, tmp)
+		if (!r->placements_synced)
+			note_inherited(run);
 	r->placements_synced = true;
 	runner_poke_all(r);
 	timer_start(r->turn, TURN_MS);

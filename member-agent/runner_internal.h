@@ -53,11 +53,20 @@ struct place {
 	struct resource_list request;
 	int32_t *ports;
 	size_t n_ports;
-	bool deleting; /* by us: its going is no loss */
-	bool vanished; /* it went without our doing */
-	bool latched;  /* end is what it ended as, whatever comes later */
-	bool dropping; /* our finalizer is being taken off */
+	bool deleting;  /* by us: its going is no loss */
+	bool vanished;  /* it went without our doing */
+	bool latched;   /* end is what it ended as, whatever comes later */
+	bool dropping;  /* our finalizer is being taken off */
+	bool withdrawn; /* it did not fit after all: another node */
 	enum slot_state end;
+	int64_t end_restart;
+};
+
+/* Of the twin, and known for as long as its pods. */
+struct run_task {
+	char *name;
+	size_t first; /* number of its first place */
+	int32_t replicas;
 };
 
 struct claim;
@@ -80,6 +89,8 @@ struct run {
 	bool memory_loaded, memory_unwritten;
 	struct place **places; /* by task, then index; made when the twin is there */
 	size_t n_places;
+	struct run_task *tasks;
+	size_t n_tasks;
 	struct podinfo **strays; /* pods of it without a place */
 	size_t n_strays, cap_strays;
 
@@ -206,7 +217,7 @@ void run_write_memory(struct run *run);
 void places_make(struct run *run);
 void places_destroy(struct run *run);
 struct place *place_at(const struct run *run, size_t task, int32_t index);
-size_t places_count(const struct run *run);
+bool run_has_pods(const struct run *run); /* whatever became of them */
 void run_pod_seen(struct run *run, const struct pod *p);
 void run_pod_gone(struct run *run, const char *name, const char *uid);
 struct attempt run_attempt(const struct run *run, struct arena *a);
@@ -223,6 +234,7 @@ void run_create_pods(struct run *run);
 /* run_clear.c */
 enum clear { CLEAR_OLD, CLEAR_LOST, CLEAR_LIVE, CLEAR_ALL };
 void run_clear_pods(struct run *run, enum clear what);
+void run_withdraw_pod(struct place *p);
 void run_drop_finalizers(struct run *run);
 
 /* run_room.c: nodes for pods that are missing */
@@ -231,6 +243,8 @@ void run_cancel_plan(struct run *run);
 void run_release_room(struct run *run);
 void run_book_again(struct place *p);
 void place_note_spec(struct place *p, const json_t *spec);
+/* What the member made takes more than was booked, and more than its node has. */
+bool place_is_overbooked(const struct place *p, const struct pod *made);
 
 /* run_supplies.c: copies of what the templates refer to, and what plugin svc needs */
 typedef void (*supplies_read_done)(const struct error *err, struct run *run);
@@ -242,7 +256,8 @@ bool supplies_ready(struct run *run); /* false: being made, or it gave up */
 
 /* run_end.c */
 void run_give_up(struct run *run, const char *reason, const char *message);
-void run_forget(struct run *run);
+void run_forget(struct run *run); /* with a twin */
+void run_clear_names(struct run *run);
 void run_hurry(struct run *run);
 
 /* journal.c */
