@@ -18,7 +18,9 @@ struct election {
 	json_t *lease;   /* as last read or written; NULL: not there */
 	int64_t seen_ms; /* when its renewTime was first seen: expiry is on our own clock */
 	char *seen_renew;
-	bool held, left_cleanly, leaving;
+	bool held, left_cleanly;
+	bool in_doubt; /* whether the lease as we know it is still the one that is there */
+	bool leaving, leave_sent;
 	int64_t renewed_ms; /* when the last renewal that succeeded was sent */
 	int64_t sent_ms;
 	struct kube_call *call;
@@ -35,10 +37,17 @@ static void on_timer(void *arg)
 {
 	struct election *e = arg;
 
-	if (e->held)
+	if (e->held && !e->in_doubt)
 		election_write(e);
 	else
 		election_read(e);
+}
+
+static bool is_ours(const struct election *e)
+{
+	const char *holder = json_str_at(e->lease, "spec", "holderIdentity", NULL);
+
+	return holder && !strcmp(holder, e->identity);
 }
 
 static json_t *lease_tree(const struct election *e)
@@ -59,7 +68,7 @@ static json_t *lease_tree(const struct election *e)
 		json_set_str(json_object_need(meta, "annotations"), HUB_VERSION, version);
 	}
 	spec = json_object_need(lease, "spec");
-	json_set_str(spec, "holderIdentity", e->leaving ? "" : e->identity);
+	json_set_str(spec, "holderIdentity", e->leave_sent ? "" : e->identity);
 	json_set_int(spec, "leaseDurationSeconds", ELECTION_LEASE_S);
 	time_format_micro(text, now);
 	json_set_str(spec, "renewTime", text);
@@ -85,17 +94,25 @@ static void become_holder(struct election *e)
 	e->elected(e->agent, e->left_cleanly);
 }
 
-/* Somebody else holds it, or our last renewal is so old that somebody may. */
+/* Our last renewal may be so old that somebody else holds it. A conflict may be with a renewal of
+ * our own whose answer was lost. */
 static void check_lost(struct election *e, const struct kube_answer *a)
 {
 	int64_t silent = env_mono_ms(e->agent->env) - e->renewed_ms;
 
-	if (a->err.code == ERR_CONFLICT || a->err.code == ERR_NOT_FOUND)
-		agent_deposed(e->agent, "another agent holds the lease of this member");
+	e->in_doubt = a->err.code == ERR_CONFLICT;
+	if (a->err.code == ERR_NOT_FOUND)
+		agent_deposed(e->agent, "the lease of this member was deleted");
 	else if (silent > ELECTION_LEASE_S * 1000)
 		agent_deposed(e->agent, "the lease could not be renewed in time");
 	else
-		timer_start(e->timer, ELECTION_RENEW_MS / 4);
+		timer_start(e->timer, e->in_doubt ? 1 : ELECTION_RENEW_MS / 4);
+}
+
+static void leave_now(struct election *e)
+{
+	e->leave_sent = true;
+	election_write(e);
 }
 
 static void on_written(const struct kube_answer *a, void *arg)
@@ -103,12 +120,15 @@ static void on_written(const struct kube_answer *a, void *arg)
 	struct election *e = arg;
 
 	e->call = NULL;
-	if (e->leaving) {
+	if (e->leave_sent) {
 		e->left(e->left_arg);
 		return;
 	}
-	if (a->ok) {
+	if (a->ok)
 		take_lease(e, a);
+	if (e->leaving) {
+		leave_now(e);
+	} else if (a->ok) {
 		e->renewed_ms = e->sent_ms;
 		timer_start(e->timer, ELECTION_RENEW_MS);
 		if (!e->held)
@@ -151,25 +171,55 @@ static bool is_expired(struct election *e)
 	return now - e->seen_ms > lasts_s * 1000;
 }
 
-static void on_read(const struct kube_answer *a, void *arg)
+/* Read while we hold it. */
+static void settle_doubt(struct election *e)
 {
-	struct election *e = arg;
-	const char *holder;
+	e->in_doubt = false;
+	if (is_ours(e))
+		election_write(e);
+	else
+		agent_deposed(e->agent, "another agent holds the lease of this member");
+}
 
-	e->call = NULL;
-	if (!a->ok && a->status != 404) {
-		log_warn("election", "read the lease: %s", a->err.text);
-		timer_start(e->timer, 1000);
+static void see_holder(struct election *e)
+{
+	const char *holder = json_str_at(e->lease, "spec", "holderIdentity", NULL);
+
+	if (is_ours(e)) {
+		/* Taken already: the answer was lost. */
+		e->renewed_ms = e->sent_ms;
+		timer_start(e->timer, ELECTION_RENEW_MS);
+		become_holder(e);
 		return;
 	}
-	json_decref(e->lease);
-	e->lease = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
-	holder = json_str_at(e->lease, "spec", "holderIdentity", NULL);
 	e->left_cleanly = !holder || !*holder;
 	if (e->left_cleanly || is_expired(e))
 		election_write(e);
 	else
 		timer_start(e->timer, 1000);
+}
+
+static void on_read(const struct kube_answer *a, void *arg)
+{
+	struct election *e = arg;
+
+	e->call = NULL;
+	if (!a->ok && a->status != 404) {
+		log_warn("election", "read the lease: %s", a->err.text);
+		if (e->leaving)
+			leave_now(e);
+		else if (e->held)
+			check_lost(e, a);
+		else
+			timer_start(e->timer, 1000);
+		return;
+	}
+	json_decref(e->lease);
+	e->lease = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
+	if (e->held)
+		settle_doubt(e);
+	else
+		see_holder(e);
 }
 
 static void election_read(struct election *e)
@@ -200,16 +250,18 @@ struct election *election_start(struct agent *a,
 void election_leave(struct election *e, void (*done)(void *arg), void *arg)
 {
 	timer_stop(e->timer);
-	if (e->call)
-		kube_cancel(take_ptr(e->call));
 	if (!e->held) {
+		if (e->call)
+			kube_cancel(take_ptr(e->call));
 		done(arg);
 		return;
 	}
 	e->leaving = true;
 	e->left = done;
 	e->left_arg = arg;
-	election_write(e);
+	/* A renewal under way would make this write a conflict. */
+	if (!e->call)
+		leave_now(e);
 }
 
 void election_free(struct election *e)
