@@ -102,7 +102,7 @@ void etcd_revision_told(struct etcd *e, int64_t revision, int64_t asked);
 struct etcd_key {
 	UT_hash_handle hh;
 	unsigned refs;
-	unsigned sent_writes, sent_guards; /* in batches under way */
+	unsigned sent_writes, sent_guards; /* in batches under way or assembled */
 	uint64_t round;                    /* that the marks are of */
 	unsigned marks;
 	enum store_target guard_target; /* of KEY_GUARDED */

@@ -2,9 +2,9 @@
  * Group commit: transactions that wait while one is under way go together in the next request and
  * keep separate outcomes.
  *
- * A request's guards are all judged before its writes. So a transaction may only join when it
- * touches no key that one before it in the request writes; and it may not overtake one that waits,
- * nor join those under way, if either writes a key that the other touches.
+ * A request's guards are all judged before its writes, and requests under way may arrive in any
+ * order. So a transaction waits while another one before it is in the same request, under way, or
+ * waiting itself, and either of the two writes a key that the other touches.
  */
 #include <assert.h>
 
@@ -17,10 +17,9 @@
 #define LOOKAHEAD 1000
 
 enum {
-	KEY_WRITTEN = 1,     /* by an entry of the batch that is assembled */
-	KEY_GUARDED = 2,     /* by one of them, with the key's guard */
-	KEY_WRITE_WAITS = 4, /* by an entry that was passed over */
-	KEY_GUARD_WAITS = 8,
+	KEY_GUARDED = 1,     /* by the batch that is assembled, with the key's guard */
+	KEY_WRITE_WAITS = 2, /* by an entry that was passed over */
+	KEY_GUARD_WAITS = 4,
 };
 
 /* --- keys --- */
@@ -133,7 +132,7 @@ static bool guard_fits(const struct etcd *e, const struct etcd_guard *g)
 {
 	unsigned marks = key_marks(e, g->key);
 
-	if (g->key->sent_writes || marks & (KEY_WRITTEN | KEY_WRITE_WAITS))
+	if (g->key->sent_writes || marks & KEY_WRITE_WAITS)
 		return false;
 	/* two guards that cannot both hold would make the whole request fail */
 	return !(marks & KEY_GUARDED) || guard_is_shared(e, g);
@@ -142,7 +141,7 @@ static bool guard_fits(const struct etcd *e, const struct etcd_guard *g)
 static bool write_fits(const struct etcd *e, const struct etcd_write *w)
 {
 	return !w->key->sent_writes && !w->key->sent_guards &&
-	       !(key_marks(e, w->key) & (KEY_WRITTEN | KEY_WRITE_WAITS | KEY_GUARD_WAITS));
+	       !(key_marks(e, w->key) & (KEY_WRITE_WAITS | KEY_GUARD_WAITS));
 }
 
 static bool entry_keys_fit(const struct etcd *e, const struct etcd_entry *entry)
@@ -188,10 +187,8 @@ static void batch_add(struct etcd *e, struct etcd_batch *b, struct etcd_entry *e
 		g->key->guard_revision = g->revision;
 		g->key->sent_guards++;
 	}
-	for (size_t i = 0; i < entry->n_writes; i++) {
-		key_mark(e, entry->writes[i].key, KEY_WRITTEN);
+	for (size_t i = 0; i < entry->n_writes; i++)
 		entry->writes[i].key->sent_writes++;
-	}
 	list_remove(&entry->link);
 	list_push_back(&b->entries, &entry->link);
 	b->n_entries++;
