@@ -61,20 +61,21 @@ static void write_status(struct queues *q, struct queue_entry *e)
 				       .kind = hub_kind("queues"),
 				       .name = e->name,
 				       .subresource = "status",
-				       .patch = PATCH_MERGE};
+				       .patch = PATCH_JSON}; /* what is used no more must go */
 	auto_free(queue_destroy) struct queue *view = NULL;
-	auto_json *body = NULL, *old = NULL;
+	auto_json *status = NULL, *body = NULL, *old = NULL;
 	struct error err;
 
 	e->dirty = false;
 	if (!e->doc || queue_view(e->doc, &view, &err))
 		return;
-	body = json_pack("{s{ss,sI,sI,so}}", "status", "state", view->open ? "Open" : "Closed",
-			 "pending", (json_int_t)e->pending, "running", (json_int_t)e->running,
-			 "allocated", placer_queue_usage(q->hub->placer, e->name));
+	status = json_pack("{ss,sI,sI,so}", "state", view->open ? "Open" : "Closed", "pending",
+			   (json_int_t)e->pending, "running", (json_int_t)e->running, "allocated",
+			   placer_queue_usage(q->hub->placer, e->name));
 	old = doc_tree(e->doc);
-	if (json_equal(json_object_get(old, "status"), json_object_get(body, "status")))
+	if (json_equal(json_object_get(old, "status"), status))
 		return;
+	body = json_pack("[{ss,ss,sO}]", "op", "add", "path", "/status", "value", status);
 	change.body = body;
 	server_change(q->hub->server, &change, on_written, NULL);
 }
