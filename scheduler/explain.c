@@ -10,6 +10,7 @@
 
 #include "api/quantity.h"
 #include "scheduler/explain_internal.h"
+#include "scheduler/saturate.h"
 
 const char *wait_code_name(enum wait_code c)
 {
@@ -206,11 +207,12 @@ static void say_quota(const struct explain *e, struct strbuf *detail, struct str
 		explain_amount(q->resource, q->needs, detail);
 		strbuf_addf(remedy, "%s", i ? ", and when " : "It starts when ");
 		if (q->needs <= q->capability) {
-			explain_amount(q->resource, q->used + q->needs - q->capability, remedy);
+			explain_amount(q->resource,
+				       saturating_add(q->used, q->needs) - q->capability, remedy);
 			strbuf_addf(remedy, " %s come back to %s, or ", q->resource, e->queue);
 		}
 		strbuf_addf(remedy, "its capability of %s becomes ", q->resource);
-		explain_amount(q->resource, q->used + q->needs, remedy);
+		explain_amount(q->resource, saturating_add(q->used, q->needs), remedy);
 	}
 	strbuf_addc(remedy, '.');
 }

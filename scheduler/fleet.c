@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "scheduler/fleet_internal.h"
+#include "scheduler/saturate.h"
 
 struct fleet *fleet_create(void)
 {
@@ -128,7 +129,9 @@ static struct shape_group *shape_to_group(struct fleet *f, struct space *s,
 		int slot = slots_find(&f->model.slots, shape->amounts.items[i].name);
 
 		if (slot != SLOT_NONE && shape->amounts.items[i].amount > 0)
-			amounts[slot] = shape->amounts.items[i].amount;
+			amounts[slot] = shape->amounts.items[i].amount < AMOUNT_MAX
+						? shape->amounts.items[i].amount
+						: AMOUNT_MAX;
 	}
 	g = space_group(s, cls, NULL, amounts, s->stride);
 	node_class_unref(&f->model.classes, cls);
@@ -157,6 +160,9 @@ static void apply_shapes(struct fleet *f, struct space *s, bool full, const stru
 	for (size_t i = 0; i < n; i++) {
 		struct shape_group *g = shape_to_group(f, s, &shapes[i]);
 		int64_t count = shapes[i].count > 0 ? shapes[i].count : 0;
+
+		if (count > COUNT_MAX)
+			count = COUNT_MAX;
 
 		space_add(s, g, full ? count : count - g->count);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scheduler/fleet_internal.h"
+#include "scheduler/saturate.h"
 
 #define MILLIONTHS 1000000
 
@@ -81,7 +82,7 @@ int64_t fleet_bytes_missing(const struct fleet *f, const struct gang *g, const c
 		const struct fleet_dataset *d = fleet_dataset_find(f, g->datasets[i]);
 		int64_t more = d ? missing(d, cluster) : 0;
 
-		sum = sum > INT64_MAX - more ? INT64_MAX : sum + more;
+		sum = saturating_add(sum, more);
 	}
 	return sum;
 }

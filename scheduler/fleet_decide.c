@@ -7,6 +7,7 @@
 
 #include "scheduler/allocate.h"
 #include "scheduler/fleet_internal.h"
+#include "scheduler/saturate.h"
 
 /* --- what comes before clusters ----------------------------------------------------------- */
 
@@ -63,7 +64,8 @@ static int64_t count_waste(struct space *s, size_t mark, const struct form_varia
 	for (size_t i = mark; i < s->n_log; i++) {
 		struct shape_group *g = s->log[i].to;
 
-		waste += g->touched * unasked_units(s, g, asked);
+		waste = saturating_add(waste,
+				       saturating_mul(g->touched, unasked_units(s, g, asked)));
 		g->touched = 0;
 	}
 	return waste;

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/strbuf.h"
+#include "scheduler/saturate.h"
 
 /* What one task may run as. */
 struct options {
@@ -37,6 +38,8 @@ static int make_option(struct model *m, const struct job *job, size_t task, int3
 		return error_prefix(err, "spec.tasks[%zu].template.spec", task);
 	ret->alternative = alternative;
 	ret->replicas = alt && alt->replicas >= 0 ? alt->replicas : t->replicas;
+	if (ret->replicas < 0)
+		ret->replicas = 0;
 	return 0;
 }
 
@@ -121,9 +124,9 @@ static struct pod_size size_of(const struct spec *s, int32_t task)
 
 	for (size_t i = 0; i < s->request.n; i++)
 		if (resource_is_extended(s->request.items[i].name))
-			size.extended += s->request.items[i].amount;
-	size.leftover = resource_list_get(&s->request, "cpu") +
-			(resource_list_get(&s->request, "memory") >> 22);
+			size.extended = saturating_add(size.extended, s->request.items[i].amount);
+	size.leftover = saturating_add(resource_list_get(&s->request, "cpu"),
+				       resource_list_get(&s->request, "memory") >> 22);
 	return size;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler/allocate.h"
+#include "scheduler/saturate.h"
 
 /* --- classes ------------------------------------------------------------------------------ */
 
@@ -259,8 +260,11 @@ static void measure(const struct judge *j, struct judgement *ret)
 
 		lack->want = resource_list_get(&v->total, lack->resource);
 		for (size_t k = 0; k < j->form->n_tasks; k++)
-			lack->have += placed[k] *
-				      resource_list_get(&v->parts[k].spec->request, lack->resource);
+			lack->have = saturating_add(
+				lack->have,
+				saturating_mul(placed[k],
+					       resource_list_get(&v->parts[k].spec->request,
+								 lack->resource)));
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "scheduler/saturate.h"
 
 static struct quota_queue *need(struct quotas *q, const char *name)
 {
@@ -103,8 +104,11 @@ void quota_charge(struct quotas *q, const char *queue, const struct resource_lis
 {
 	struct quota_queue *to = need(q, queue);
 
-	for (size_t i = 0; i < total->n; i++)
-		tally(to, total->items[i].name)->amount += times * total->items[i].amount;
+	for (size_t i = 0; i < total->n; i++) {
+		struct quota_tally *t = tally(to, total->items[i].name);
+
+		t->amount = wrapping_add_mul(t->amount, times, total->items[i].amount);
+	}
 }
 
 /* What asks for nothing of a resource is not held back by it, even when the ceiling was lowered. */
@@ -116,7 +120,7 @@ bool quota_excess(const struct quota_queue *q, const struct resource_list *total
 		int64_t needs = resource_list_get(total, c->name);
 		int64_t used = used_of(q, c->name);
 
-		if (needs <= 0 || used + needs <= c->amount || i--)
+		if (needs <= 0 || needs <= c->amount - used || i--)
 			continue;
 		*ret = (struct quota_excess){c->name, c->amount, used, needs};
 		return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/saturate.h"
 #include "scheduler/site_internal.h"
 
 #define RANK_STEP (UINT64_C(1) << 32)
@@ -205,7 +206,8 @@ static void copy_allocatable(struct site *s, struct site_node *n, const struct r
 		int slot = slots_find(&s->model.slots, l->items[i].name);
 
 		if (slot != SLOT_NONE && l->items[i].amount > 0)
-			n->allocatable[slot] = l->items[i].amount;
+			n->allocatable[slot] =
+				l->items[i].amount < AMOUNT_MAX ? l->items[i].amount : AMOUNT_MAX;
 	}
 }
 
@@ -275,7 +277,12 @@ static struct port_set *used_ports(struct site *s, const struct site_node *n)
 	return ports;
 }
 
-/* What is left; amounts that are used beyond the allocatable leave 0. */
+/* Amounts that are used beyond the allocatable leave 0. */
+static void take(int64_t *left, int64_t amount)
+{
+	*left = *left > amount ? *left - amount : 0;
+}
+
 static void subtract_tenants(struct site *s, const struct site_node *n, int64_t *left)
 {
 	const struct tenant *t;
@@ -285,11 +292,8 @@ static void subtract_tenants(struct site *s, const struct site_node *n, int64_t 
 
 		for (size_t i = 0; i < d->n; i++)
 			if ((size_t)d->items[i].slot < n->n_allocatable)
-				left[d->items[i].slot] -= d->items[i].amount;
+				take(&left[d->items[i].slot], d->items[i].amount);
 	}
-	for (size_t i = 0; i < n->n_allocatable; i++)
-		if (left[i] < 0)
-			left[i] = 0;
 }
 
 static void settle_node(struct site *s, struct site_node *n)

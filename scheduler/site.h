@@ -47,6 +47,7 @@ size_t site_release_gang(struct site *s, const char *uid);     /* how many there
 int site_gang_create(struct site *s, const struct job *job, int32_t priority,
 		     const int32_t *choices, struct gang **ret, struct error *err);
 void site_gang_destroy(struct site *s, struct gang *g); /* NULL: nothing; gives its quota back */
+const char *site_gang_uid(const struct gang *g);        /* of its job */
 
 struct site_pod {
 	int32_t task, index;
@@ -85,18 +86,19 @@ struct site_placement *site_next(struct site *s);
 
 /* --- shapes, so that the hub can answer the same ------------------------------------------ */
 
-#define SITE_SHAPES_MAX 2048 /* free shapes are exact up to this many */
+#define SITE_SHAPES_MAX 2048 /* shapes are exact up to this many */
 
 struct site_shapes {
 	struct shape *items;
 	size_t n;
 	bool full;    /* all of them; else those whose count changed since the last report */
-	bool rounded; /* free amounts are rounded down, since there were too many shapes */
+	bool rounded; /* amounts are rounded, since there were too many shapes */
 };
-/* Of empty nodes. Strings and taints are valid until the next event or report. */
+/* Of empty nodes; rounded up, so that what they cannot hold cannot be held. Strings and taints are
+ * valid until the next event or report. */
 void site_capacity(struct site *s, struct arena *a, struct site_shapes *ret);
-/* Of what is free now, bookings taken off. Without `full`, changes only (count 0: gone), where that
- * is possible; n is 0 when nothing changed. */
+/* Of what is free now, bookings taken off; rounded down. Without `full`, changes only (count 0:
+ * gone), where that is possible; n is 0 when nothing changed. */
 void site_report(struct site *s, bool full, struct arena *a, struct site_shapes *ret);
 
 uint64_t site_checksum(struct site *s); /* of all that decides; for tests and simulation */

@@ -51,21 +51,26 @@ static size_t merge_rows(struct shape_row *rows, size_t n)
 	return kept;
 }
 
-/* Down to a ladder of 2^bits steps per doubling. */
-static int64_t round_down(int64_t v, int bits)
+/* To a ladder of 2^bits steps per doubling. */
+static int64_t round_amount(int64_t v, int bits, bool up)
 {
 	int length = 64 - __builtin_clzll((unsigned long long)v | 1);
 	int drop = length - 1 - bits;
+	int64_t low;
 
-	return drop > 0 ? v >> drop << drop : v;
+	if (drop <= 0)
+		return v;
+	low = v >> drop << drop;
+	return up && low < v && low <= INT64_MAX - (INT64_C(1) << drop) ? low + (INT64_C(1) << drop)
+									: low;
 }
 
-static void round_row(struct arena *a, struct shape_row *r, int bits)
+static void round_row(struct arena *a, struct shape_row *r, int bits, bool up)
 {
 	int64_t *rounded = arena_array(a, int64_t, r->stride);
 
 	for (uint32_t i = 0; i < r->stride; i++)
-		rounded[i] = round_down(r->amounts[i], bits);
+		rounded[i] = round_amount(r->amounts[i], bits, up);
 	r->amounts = rounded;
 }
 
@@ -79,6 +84,17 @@ static struct shape_row *read_rows(const struct space *s, struct arena *a, size_
 					     groups[i]->count};
 	*ret_n = merge_rows(rows, *ret_n);
 	return rows;
+}
+
+/* Coarser and coarser until there are few enough, or no coarser; returns how many are left. */
+static size_t round_rows(struct arena *a, struct shape_row *rows, size_t n, bool up)
+{
+	for (int bits = 4; n > SITE_SHAPES_MAX && bits >= 0; bits--) {
+		for (size_t i = 0; i < n; i++)
+			round_row(a, &rows[i], bits, up);
+		n = merge_rows(rows, n);
+	}
+	return n;
 }
 
 static int compare_resources(const void *a, const void *b)
@@ -112,7 +128,9 @@ void site_capacity(struct site *s, struct arena *a, struct site_shapes *ret)
 
 	site_settle(s);
 	rows = read_rows(&s->capacity, a, &n);
-	*ret = (struct site_shapes){.items = arena_array(a, struct shape, n + 1), .full = true};
+	*ret = (struct site_shapes){.full = true, .rounded = n > SITE_SHAPES_MAX};
+	n = round_rows(a, rows, n, true);
+	ret->items = arena_array(a, struct shape, n + 1);
 	for (size_t i = 0; i < n; i++)
 		add_shape(s, a, &rows[i], rows[i].count, ret);
 }
@@ -132,18 +150,13 @@ void site_report_forget(struct site *s)
 	s->report = NULL;
 }
 
-/* What is free now, coarser and coarser until it is short enough or cannot be. */
 static struct shape_report *report_create(struct site *s, bool *ret_rounded)
 {
 	struct shape_report *r = xnew0(struct shape_report);
 
 	r->rows = read_rows(&s->free, &r->arena, &r->n);
 	*ret_rounded = r->n > SITE_SHAPES_MAX;
-	for (int bits = 4; r->n > SITE_SHAPES_MAX && bits >= 0; bits--) {
-		for (size_t i = 0; i < r->n; i++)
-			round_row(&r->arena, &r->rows[i], bits);
-		r->n = merge_rows(r->rows, r->n);
-	}
+	r->n = round_rows(&r->arena, r->rows, r->n, false);
 	for (size_t i = 0; i < r->n; i++) {
 		int64_t *own = arena_array(&r->arena, int64_t, r->rows[i].stride);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/saturate.h"
 #include "scheduler/space_internal.h"
 
 #define EMPTY_MAX 4096 /* groups that are kept for coming back */
@@ -261,7 +262,7 @@ void space_finish(struct space *s)
 static void add_total(struct space *s, const struct shape_group *g, int64_t n)
 {
 	for (uint32_t i = 0; i < s->stride; i++)
-		s->total[i] += n * g->vectors[i];
+		s->total[i] = wrapping_add_mul(s->total[i], n, g->vectors[i]);
 	s->nodes += n;
 }
 
@@ -368,8 +369,11 @@ static struct shape_group *group_after(struct space *s, const struct shape_group
 
 static void change_total(struct space *s, const struct spec *spec, int64_t pods)
 {
-	for (size_t i = 0; i < spec->demand.n; i++)
-		s->total[spec->demand.items[i].slot] -= pods * spec->demand.items[i].amount;
+	for (size_t i = 0; i < spec->demand.n; i++) {
+		int64_t *total = &s->total[spec->demand.items[i].slot];
+
+		*total = wrapping_add_mul(*total, -pods, spec->demand.items[i].amount);
+	}
 }
 
 static void shift(struct space *s, struct shape_group *from, struct shape_group *to, int64_t n,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/saturate.h"
 #include "scheduler/space_internal.h"
 
 static int compare_groups(const void *a, const void *b)
@@ -94,7 +95,7 @@ static void audit_group(struct audit *a, struct shape_group *g)
 	for (uint32_t i = 0; i < g->stride; i++) {
 		if (g->vectors[i] < 0)
 			a->fault = "a free amount is negative";
-		a->total[i] += g->count * g->vectors[i];
+		a->total[i] = wrapping_add_mul(a->total[i], g->count, g->vectors[i]);
 	}
 	a->last = g;
 	a->nodes += g->count;
