@@ -190,10 +190,12 @@ static void on_cache_ready(void *arg)
 
 static void make_parts(struct process *p)
 {
+	/* A submission writes the Job alone; the first status comes with its first offer. */
 	static const struct cache_join joins[] = {
 		{STORE_PREFIX "batch.volcano.sh/jobs/",
-		 STORE_PREFIX "batch.volcano.sh/jobs.status/"},
-		{NULL, NULL},
+		 STORE_PREFIX "batch.volcano.sh/jobs.status/",
+		 "{\"state\":{\"phase\":\"Pending\"}}"},
+		{NULL},
 	};
 
 	p->hub.cache = cache_create(p->hub.store, p->hub.loop, joins, on_cache_ready, p);

@@ -89,13 +89,13 @@ static int take_step(const json_t *job, enum record_step step, enum dispatch_pha
 			 from == DISPATCH_NONE ? "new" : dispatch_phase_name(from));
 }
 
-/* A copy of the status to write into; a job without one gets the initial one. */
+/* A copy of the status to write into; a job that was never written about gets the first one. */
 static json_t *status_copy(const json_t *job, int64_t now_ns)
 {
 	const json_t *status = json_at(job, "status", NULL);
 
-	return status && json_object_size(status) ? json_deep_copy(status)
-						  : record_initial(job, now_ns);
+	return json_at(status, "conditions", NULL) ? json_deep_copy(status)
+						   : record_initial(job, now_ns);
 }
 
 static json_t *placement_tasks(const json_t *job, const int32_t *alternatives)

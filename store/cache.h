@@ -15,9 +15,10 @@
 
 struct cache;
 
-/* Keys below `main` have their status below `status` (both prefixes end with /). */
+/* Keys below `main` have their status below `status` (both prefixes end with /). While there is
+ * none, readers see `initial`, a JSON object; NULL: no status. */
 struct cache_join {
-	const char *main, *status;
+	const char *main, *status, *initial;
 };
 
 enum cache_event_type { CACHE_ADDED, CACHE_MODIFIED, CACHE_DELETED };

@@ -175,29 +175,50 @@ static struct doc *doc_at_version(const struct doc *d, int64_t version)
 	return doc;
 }
 
-static struct doc *entry_join(const struct cache_entry *e)
+/* What readers see as the status of an object that has none yet; NULL: nothing. */
+static const char *initial_status(const struct cache_docs *d, const struct doc *main)
+{
+	for (const struct cache_join *j = d->joins; j->main; j++)
+		if (j->initial && !strncmp(main->key, j->main, strlen(j->main)))
+			return j->initial;
+	return NULL;
+}
+
+static struct doc *entry_bare(const struct cache_docs *d, const struct cache_entry *e)
+{
+	const char *initial = initial_status(d, e->main);
+	struct doc *doc;
+
+	if (!initial)
+		return e->main->version == e->version ? doc_ref(e->main)
+						      : doc_at_version(e->main, e->version);
+	doc = doc_join(e->main, initial, strlen(initial));
+	doc->version = e->version;
+	return doc;
+}
+
+static struct doc *entry_join(const struct cache_docs *d, const struct cache_entry *e)
 {
 	struct doc *doc;
 
 	if (!e->main)
 		return NULL;
 	if (!e->status)
-		return e->main->version == e->version ? doc_ref(e->main)
-						      : doc_at_version(e->main, e->version);
+		return entry_bare(d, e);
 	doc = doc_join(e->main, e->status->bytes, e->status->size);
 	doc->version = e->version;
 	doc->status_revision = e->status->revision;
 	return doc;
 }
 
-static void entry_settle(struct cache_entry *e,
+static void entry_settle(const struct cache_docs *d, struct cache_entry *e,
 			 void (*event)(const struct cache_event *e, void *arg), void *arg)
 {
 	auto_free(doc_unref) struct doc *before = take_ptr(e->before), *gone = NULL;
 	struct cache_event out = {.prev = before, .version = e->version};
 
 	doc_unref(e->joined);
-	e->joined = entry_join(e);
+	e->joined = entry_join(d, e);
 	out.doc = e->joined;
 	out.type = before ? CACHE_MODIFIED : CACHE_ADDED;
 	if (!e->joined && before) {
@@ -216,7 +237,7 @@ void cache_docs_settle(struct cache_docs *d, struct list *touched,
 
 	list_for_each_safe (e, next, touched, touched) {
 		list_remove(&e->touched);
-		entry_settle(e, event, arg);
+		entry_settle(d, e, event, arg);
 		if (!e->main && !e->status) {
 			RB_REMOVE(cache_tree, &d->tree, e);
 			entry_destroy(e);
