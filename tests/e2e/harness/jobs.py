@@ -15,8 +15,10 @@ def task(name="w", replicas=1, requests=None, run_seconds=1, exit_code=None, nod
     annotations = {RUN_SECONDS: str(run_seconds)}
     if exit_code is not None:
         annotations[EXIT_CODE] = str(exit_code)
+    requests = requests or {"cpu": "1"}
+    devices = {name: amount for name, amount in requests.items() if "/" in name}
     pod = {"containers": [{"name": "main", "image": "image",
-                           "resources": {"requests": requests or {"cpu": "1"}}}], **spec}
+                           "resources": {"requests": requests, "limits": devices}}], **spec}
     if node_selector:
         pod["nodeSelector"] = node_selector
     if restart:
