@@ -65,6 +65,7 @@ void slots_finish(struct slots *s)
 void demand_init(struct demand *d, const struct slots *s, const struct resource_list *l)
 {
 	*d = (struct demand){.items = xcalloc(l->n, sizeof(*d->items))};
+	balance_set(d->balance, resource_list_get(l, "cpu"), resource_list_get(l, "memory"));
 	for (size_t i = 0; i < l->n; i++) {
 		int slot = slots_find(s, l->items[i].name);
 

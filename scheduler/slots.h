@@ -41,6 +41,19 @@ static inline size_t slots_stride(size_t n_slots)
 	return (n_slots + SLOT_STRIDE - 1) / SLOT_STRIDE * SLOT_STRIDE;
 }
 
+/* Of cpu and memory, whichever is less, at 256 MiB, 4 GiB and 64 GiB per core. What holds a pod
+ * has at least the pod's balance: maxima of cpu and of memory alone say little where nodes are
+ * exhausted in one or the other. */
+#define BALANCES 3
+static inline void balance_set(int64_t balance[BALANCES], int64_t cpu_milli, int64_t memory)
+{
+	for (int i = 0; i < BALANCES; i++) {
+		int64_t m = memory >> (18 + 4 * i);
+
+		balance[i] = cpu_milli < m ? cpu_milli : m;
+	}
+}
+
 /* Amounts above 0 of one pod. */
 struct demand {
 	struct demand_item {
@@ -48,6 +61,7 @@ struct demand {
 		int slot;
 	} * items;
 	size_t n;
+	int64_t balance[BALANCES];
 	uint64_t extended; /* bit slot % 64 of each extended one */
 	bool unknown;      /* asks for something that has no slot: fits nowhere */
 };

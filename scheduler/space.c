@@ -55,6 +55,9 @@ static inline void raise_by_child(struct shape_group *g, struct treap_node *chil
 	other = group_max(c);
 	for (uint32_t i = 0; i < g->stride; i++)
 		max[i] = max[i] > other[i] ? max[i] : other[i];
+	for (int i = 0; i < BALANCES; i++)
+		if (g->balance_below[i] < c->balance_below[i])
+			g->balance_below[i] = c->balance_below[i];
 	g->below |= c->below;
 }
 
@@ -63,6 +66,7 @@ static inline void summarize(struct treap_node *n)
 	struct shape_group *g = group_of(n);
 
 	memcpy(group_max(g), g->vectors, g->stride * sizeof(*g->vectors));
+	memcpy(g->balance_below, g->balance, sizeof(g->balance));
 	g->below = g->key.cls->bit;
 	raise_by_child(g, n->left);
 	raise_by_child(g, n->right);
@@ -105,6 +109,7 @@ static void set_order(const struct space *s, struct shape_group *g)
 		if (s->model->slots.items[i]->extended)
 			g->extended += g->vectors[i];
 	g->leftover = g->vectors[SLOT_CPU] + (g->vectors[SLOT_MEMORY] >> 22);
+	balance_set(g->balance, g->vectors[SLOT_CPU], g->vectors[SLOT_MEMORY]);
 }
 
 /* The group with the content of s->probe. */

@@ -35,8 +35,9 @@ struct shape_group {
 	int64_t extended; /* free units of extended resources */
 	int64_t leftover; /* free cpu in milli + free memory in 4 MiB */
 	uint64_t below;   /* bits of the classes in this subtree */
-	int64_t touched;  /* scratch of waste counting */
-	uint32_t pins;    /* by log entries: not to be freed */
+	int64_t balance[BALANCES], balance_below[BALANCES]; /* greatest of the subtree */
+	int64_t touched;                                    /* scratch of waste counting */
+	uint32_t pins;                                      /* by log entries: not to be freed */
 	uint32_t stride;
 	UT_hash_handle hh;
 	struct group_key key; /* the vector stands right behind: both are the hash key */

@@ -113,6 +113,9 @@ static bool covers(struct treap_node *t, struct treap_node *child)
 	for (uint32_t i = 0; i < g->stride; i++)
 		if (group_max(g)[i] < group_max(c)[i])
 			return false;
+	for (int i = 0; i < BALANCES; i++)
+		if (g->balance_below[i] < c->balance_below[i])
+			return false;
 	return !(c->below & ~g->below) && child->priority <= t->priority;
 }
 

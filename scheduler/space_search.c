@@ -56,6 +56,17 @@ static bool stands_before(const struct shape_group *g, int64_t extended, int64_t
 	return g->extended < extended || (g->extended == extended && g->leftover < leftover);
 }
 
+/* Whether a group below g may hold the spec. */
+static inline bool is_promising(struct shape_group *g, const struct spec *spec)
+{
+	if (!(g->below & spec->mask))
+		return false;
+	for (int i = 0; i < BALANCES; i++)
+		if (g->balance_below[i] < spec->demand.balance[i])
+			return false;
+	return demand_fits(&spec->demand, group_max(g), g->stride);
+}
+
 static struct shape_group *first_from(struct search *q, struct treap_node *t)
 {
 	struct shape_group *g, *found;
@@ -63,7 +74,7 @@ static struct shape_group *first_from(struct search *q, struct treap_node *t)
 	if (!t)
 		return NULL;
 	g = group_of(t);
-	if (!(g->below & q->spec->mask) || !demand_fits(&q->spec->demand, group_max(g), g->stride))
+	if (!is_promising(g, q->spec))
 		return NULL;
 	if (!stands_before(g, q->extended, q->leftover)) {
 		found = first_from(q, t->left);
