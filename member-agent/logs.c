@@ -5,10 +5,16 @@
 #include "api/status.h"
 #include "member-agent/runner_internal.h"
 
+#define LOOK_AGAIN_MS 200
+
 struct log_stream {
 	struct list_node node;
 	struct runner *runner;
-	struct http_call *call;
+	char *run, *task; /* of the request; task NULL: the first */
+	int64_t index, tail_lines;
+	bool follow;
+	struct http_call *call; /* NULL while its container has not started */
+	struct timer *timer;
 	void (*data)(const char *bytes, size_t n, void *arg);
 	void (*ended)(const struct error *err, void *arg);
 	void *arg;
@@ -21,6 +27,24 @@ static void on_data(struct http_call *call, const char *bytes, size_t n, void *a
 	s->data(bytes, n, s->arg);
 }
 
+static void stream_free(struct log_stream *s)
+{
+	list_remove(&s->node);
+	timer_destroy(s->timer);
+	free(s->run);
+	free(s->task);
+	free(s);
+}
+
+static void finish(struct log_stream *s, const struct error *err)
+{
+	void (*ended)(const struct error *, void *) = s->ended;
+	void *arg = s->arg;
+
+	stream_free(s);
+	ended(err, arg);
+}
+
 static void on_done(const struct http_answer *a, void *arg)
 {
 	struct log_stream *s = arg;
@@ -29,26 +53,65 @@ static void on_done(const struct http_answer *a, void *arg)
 
 	if (failed && a->status)
 		status_read(a->status, a->body, a->size, &err);
-	list_remove(&s->node);
-	s->ended(failed ? &err : NULL, s->arg);
-	free(s);
+	finish(s, failed ? &err : NULL);
 }
 
-static const struct podinfo *find_pod(struct runner *r, const struct log_request *q)
+/* Its place; NULL when there is no such attempt, task or index here. */
+static const struct place *find_place(const struct log_stream *s)
 {
-	auto_xfree char *name =
-		xasprintf("%s-%lld-%lld", q->uid, (long long)q->part, (long long)q->generation);
-	struct run *run = runner_find(r, name);
+	struct run *run = runner_find(s->runner, s->run);
 
 	for (size_t i = 0; run && i < run->n_places; i++) {
 		const struct place *p = run->places[i];
 
-		if (q->task && strcmp(q->task, run->tasks[p->task].name))
-			continue;
-		if (p->index == q->index && p->pod && !strcmp(p->pod->ns, q->ns))
-			return p->pod;
+		if (p->index == s->index &&
+		    (!s->task || !strcmp(s->task, run->tasks[p->task].name)))
+			return p;
 	}
 	return NULL;
+}
+
+static void ask(struct log_stream *s, const struct podinfo *pod)
+{
+	struct http_call_spec spec = {
+		.method = "GET",
+		.stream = true,
+		.on_data = on_data,
+		.on_done = on_done,
+		.arg = s,
+	};
+	auto_strbuf path = {0};
+
+	strbuf_addf(&path, "/api/v1/namespaces/%s/pods/%s/log?follow=%s", pod->ns, pod->name,
+		    s->follow ? "true" : "false");
+	if (s->tail_lines >= 0)
+		strbuf_addf(&path, "&tailLines=%lld", (long long)s->tail_lines);
+	spec.path = path.bytes;
+	/* A program may be silent for as long as it likes. */
+	spec.timeout_ms = 0;
+	s->call = kube_stream(s->runner->member, &spec);
+}
+
+/* Who follows waits for the start; who does not is told that there is nothing yet. */
+static bool has_started(const struct log_stream *s, const struct place *p)
+{
+	return p->pod && (!s->follow || p->pod->phase != POD_PENDING);
+}
+
+static void look_again(void *arg)
+{
+	struct log_stream *s = arg;
+	const struct place *p = find_place(s);
+	struct error err;
+
+	if (!p) {
+		error_set(&err, ERR_NOT_FOUND, "the pod is gone");
+		finish(s, &err);
+	} else if (has_started(s, p)) {
+		ask(s, p->pod);
+	} else {
+		timer_start(s->timer, LOOK_AGAIN_MS);
+	}
 }
 
 struct log_stream *runner_log(struct runner *r, const struct log_request *q,
@@ -56,32 +119,28 @@ struct log_stream *runner_log(struct runner *r, const struct log_request *q,
 			      void (*ended)(const struct error *err, void *arg), void *arg,
 			      struct error *err)
 {
-	const struct podinfo *pod = find_pod(r, q);
-	struct http_call_spec spec = {
-		.method = "GET", .stream = true, .on_data = on_data, .on_done = on_done};
-	struct log_stream *s;
-	auto_strbuf path = {0};
+	struct log_stream *s = xnew0(struct log_stream);
+	const struct place *p;
 
-	if (!pod) {
-		error_set(err, ERR_NOT_FOUND, "there is no pod %lld of task \"%s\" here",
-			  (long long)q->index, q->task ? q->task : "");
-		return NULL;
-	}
-	s = xnew0(struct log_stream);
 	s->runner = r;
+	s->run = xasprintf("%s-%lld-%lld", q->uid, (long long)q->part, (long long)q->generation);
+	s->task = q->task ? xstrdup(q->task) : NULL;
+	s->index = q->index;
+	s->tail_lines = q->tail_lines;
+	s->follow = q->follow;
 	s->data = data;
 	s->ended = ended;
 	s->arg = arg;
-	strbuf_addf(&path, "/api/v1/namespaces/%s/pods/%s/log?follow=%s", pod->ns, pod->name,
-		    q->follow ? "true" : "false");
-	if (q->tail_lines >= 0)
-		strbuf_addf(&path, "&tailLines=%lld", (long long)q->tail_lines);
-	spec.path = path.bytes;
-	spec.arg = s;
-	/* A program may be silent for as long as it likes. */
-	spec.timeout_ms = 0;
+	s->timer = timer_create_in(r->env, look_again, s);
 	list_push_back(&r->logs, &s->node);
-	s->call = kube_stream(r->member, &spec);
+	p = find_place(s);
+	if (!p || (!q->follow && !p->pod)) {
+		error_set(err, ERR_NOT_FOUND, "there is no pod %lld of task \"%s\" here",
+			  (long long)q->index, q->task ? q->task : "");
+		stream_free(s);
+		return NULL;
+	}
+	timer_start(s->timer, 0);
 	return s;
 }
 
@@ -89,9 +148,8 @@ void runner_log_cancel(struct log_stream *s)
 {
 	if (!s)
 		return;
-	list_remove(&s->node);
 	kube_stream_cancel(s->runner->member, s->call);
-	free(s);
+	stream_free(s);
 }
 
 void logs_destroy(struct runner *r)

@@ -201,6 +201,7 @@ static void act_refuse_released(struct run *run)
 		.message = "the end was asked for before the claim",
 	};
 
+	claim_destroy(take_ptr(run->claim));
 	word_say(run, &text);
 }
 
