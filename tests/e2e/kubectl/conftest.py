@@ -29,6 +29,7 @@ VERSIONS = ("1.36", "1.32")
 def pytest_configure(config):
     config.addinivalue_line("markers", "on(server...): servers of a test; else the hub, on each "
                                        "of its stores")
+    config.addinivalue_line("markers", "namespaced: only samples that have a namespace")
 
 
 def pytest_generate_tests(metafunc):
@@ -43,6 +44,8 @@ def pytest_generate_tests(metafunc):
         made = [(sample, *pair) for sample in samples.HUB for pair in zip(STORES, VERSIONS)]
         made += [(sample, "sandbox", version) for sample in samples.SANDBOX
                  for version in VERSIONS]
+        if metafunc.definition.get_closest_marker("namespaced"):
+            made = [combination for combination in made if combination[0].namespaced]
         metafunc.parametrize("sample, server_name, version", made,
                              ids=["-".join(map(str, combination)) for combination in made])
         return

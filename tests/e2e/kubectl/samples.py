@@ -6,8 +6,6 @@ import subprocess
 
 from harness import paths
 
-NAMESPACED = "namespaces/{ns}/"
-
 
 @dataclasses.dataclass
 class Sample:
@@ -21,7 +19,7 @@ class Sample:
     short: str = ""
     core: bool = False
     namespaced: bool = True
-    change: dict = None           # a merge patch; None: nothing but metadata may change
+    change: dict = None  # a merge patch that puts a 7 somewhere; None: only metadata may change
     explain: str = "metadata.name"
 
     @property
@@ -147,12 +145,3 @@ SERVICE = Sample(
 HUB = [NAMESPACE, CONFIGMAP, SECRET, EVENT, EVENT_V1, LEASE, PRIORITYCLASS, CSR, JOB, QUEUE,
        CLUSTER, DATASET]
 SANDBOX = [POD_SAMPLE, NODE, SERVICE, PLACEMENT]
-
-
-def leaf(change):
-    """(jsonpath, value as text) of the only leaf of a merge patch; None when it is in a list."""
-    path = ""
-    while isinstance(change, dict):
-        (key, change), = change.items()
-        path += "." + key
-    return None if isinstance(change, list) else ("{" + path + "}", str(change))
