@@ -140,6 +140,12 @@ void commit_now(struct bed *bed, struct commit *c, const struct store_txn *txn)
 	bed_wait_flag(bed, &c->done);
 }
 
+void commits_wait(struct bed *bed, const struct commit *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		bed_wait_flag(bed, &c[i].done);
+}
+
 struct store_write write_of(const char *key, const char *value)
 {
 	return (struct store_write){.key = key, .value = value, .size = value ? strlen(value) : 0};
@@ -240,6 +246,17 @@ char *get_now(struct bed *bed, const char *key)
 		value = take_ptr(p.records.items[0].value);
 	page_finish(&p);
 	return value;
+}
+
+void assert_value(struct bed *bed, const char *key, const char *expected)
+{
+	auto_xfree char *value = get_now(bed, key);
+
+	if (!expected)
+		cr_assert_null(value, "%s is there", key);
+	else
+		cr_assert(value && !strcmp(value, expected), "%s is %s, not %s", key, value,
+			  expected);
 }
 
 int64_t revision_now(struct bed *bed)

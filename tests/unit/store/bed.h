@@ -44,6 +44,7 @@ struct commit {
 
 void commit_start(struct bed *bed, struct commit *c, const struct store_txn *txn);
 void commit_now(struct bed *bed, struct commit *c, const struct store_txn *txn);
+void commits_wait(struct bed *bed, const struct commit *c, size_t n);
 /* One write without a guard that must succeed; the version it got. value NULL: delete. */
 int64_t put_now(struct bed *bed, const char *key, const char *value);
 /* A write of a string, and guards. */
@@ -80,6 +81,7 @@ void range_now(struct bed *bed, struct page *p, const char *prefix, const char *
 void page_finish(struct page *p);
 /* The value of a key, or NULL; the caller frees. */
 char *get_now(struct bed *bed, const char *key);
+void assert_value(struct bed *bed, const char *key, const char *expected); /* NULL: absent */
 int64_t revision_now(struct bed *bed);
 void compact_now(struct bed *bed, int64_t revision, int expected_code); /* -1: no error */
 

@@ -7,6 +7,8 @@
 
 #include "tests/unit/store/bed.h"
 
+#define KEY(name) STORE_PREFIX "test/" name
+
 #define SUITE_CASES(X)                                                                             \
 	X(reads_back_what_was_written)                                                             \
 	X(keeps_any_bytes)                                                                         \
