@@ -65,8 +65,10 @@ def role():
 
 @pytest.fixture(scope="session")
 def agents(run, hub, gpu, large, arm, role):
-    """{cluster: Agent}, joined; on the real clusters with no more rights than the role."""
-    made = {cluster.name: Agent(run, hub, cluster.name, cluster.service_account_kubeconfig(role))
+    """{cluster: Agent}, joined; on the real clusters with no more rights than the role. The agent
+    of large keeps its identity where one in a pod does: in a Secret."""
+    made = {cluster.name: Agent(run, hub, cluster.name, cluster.service_account_kubeconfig(role),
+                                keeps_state=cluster is gpu)
             for cluster in (gpu, large)}
     made[arm.name] = Agent(run, hub, arm.name, arm.kubeconfig)
     for agent in made.values():

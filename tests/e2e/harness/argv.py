@@ -12,7 +12,8 @@ def federator(state, port, etcd_url=None):
 
 
 def member_agent(name, state, kubeconfig, hub_url, token_file, ca_hash, more=()):
-    return [paths.binary("member-agent", "member-agent"), "--name", name, "--state", state,
+    kept = ["--state", state] if state else []  # else in a Secret of the member
+    return [paths.binary("member-agent", "member-agent"), "--name", name, *kept,
             "--kubeconfig", kubeconfig, "--hub", hub_url, "--token-file", token_file,
             "--ca-hash", ca_hash, "--shutout-wait", "2s", *more]
 

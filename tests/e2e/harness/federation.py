@@ -72,13 +72,13 @@ class Sandbox(Program):
 class Agent:
     """The member-agent of one cluster. join() starts it the first time."""
 
-    def __init__(self, run, hub, cluster, kubeconfig, env=None, more=()):
+    def __init__(self, run, hub, cluster, kubeconfig, env=None, more=(), keeps_state=True):
         self.run, self.hub, self.cluster = run, hub, cluster
         self.name = f"{cluster}-agent"
         self.state = run.dir(self.name)
         self._token_file = os.path.join(self.state, "token")
         self.process = run.process(self.name, argv.member_agent(
-            cluster, self.state, kubeconfig, hub.url, self._token_file, hub.authority_hash(),
+            cluster, self.state if keeps_state else None, kubeconfig, hub.url, self._token_file, hub.authority_hash(),
             more), env=env, sanitized=True)
 
     def join(self, timeout=30.0):

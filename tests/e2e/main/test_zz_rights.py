@@ -10,7 +10,7 @@ STANDALONE = {"jobs", "queues", "jobs/status"}
 def used_rights(member):
     """{(resource, verb)} of what the agent was allowed, from the audit log."""
     used = set()
-    for event in member.audit.events(user=ACCOUNT, subresource=None):
+    for event in member.audit.events(user=ACCOUNT, subresource=None, stage=None):
         target = event.get("objectRef")
         if not target or event["annotations"].get("authorization.k8s.io/decision") != "allow":
             continue
