@@ -3,6 +3,7 @@
 #include "base/encode.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "member-agent/reporter.h"
 
 #define NAME     "agent"
 #define RETRY_MS 2000
@@ -38,6 +39,9 @@ static void on_answer(const struct kube_answer *a, void *arg)
 	if (!a->ok)
 		log_debug("heartbeat", "%s", a->err.text);
 	h->exists = h->exists || a->ok;
+	/* Another replica may lead by now; an empty difference makes it ask for all. */
+	if (a->ok && h->agent->reporter)
+		reporter_changed(h->agent->reporter);
 	timer_start(h->timer, a->ok ? HEARTBEAT_MS : RETRY_MS);
 }
 

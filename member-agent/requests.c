@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "member-agent/reporter.h"
 
 #define SILENCE_MS 65000 /* the hub writes a line each 20 s */
 #define RETRY_MS   1000
@@ -173,6 +174,9 @@ static void on_done(const struct http_answer *a, void *arg)
 	r->stream = NULL;
 	strbuf_clear(&r->line);
 	log_debug("requests", "the stream ended: %s", a->status ? "by the hub" : a->err.text);
+	/* A hub that began anew knows nothing of the room here. */
+	if (r->agent->reporter)
+		reporter_changed(r->agent->reporter);
 	timer_start(r->timer, RETRY_MS);
 }
 
