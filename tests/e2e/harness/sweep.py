@@ -69,7 +69,8 @@ class SweepLane(Lane):
             raise wait.TimedOut(f"{error}; {self.state_of(name, uid)}") from None
         assert codes in ([], [EXIT_STATUS]) or fault.startswith("lose-answer"), codes
         found = account(self.check(name, uid))
-        process.end()
+        if process.end() == EXIT_STATUS:
+            end_lease()
         assert found == self.undisturbed, f"{found}, undisturbed {self.undisturbed}"
         return bool(codes)
 
@@ -117,7 +118,10 @@ class Sweep:
         self._failures = []
 
     def run(self, numbers):
-        """Takes from numbers until they or the writes end; returns the highest n that struck."""
+        """Takes from numbers until they end, or disturb returns False: there is no such write.
+
+        Returns the highest n for which it returned True.
+        """
         self._numbers, self._last, self._struck = iter(numbers), None, 0
         threads = [threading.Thread(target=self._work, args=[lane]) for lane in self._lanes]
         for thread in threads:

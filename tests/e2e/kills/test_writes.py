@@ -10,7 +10,9 @@ FAULTS = ["exit-before", "exit-after", "lose-answer"]
 def sweep(lanes, disturb, fault, writes, program):
     """Each write of a run. A lost answer does not end a process, so its writes are not counted."""
     if fault == "lose-answer":
-        Sweep(lanes, lambda lane, n: disturb(lane, n) and None).run(range(1, writes[program] + 1))
+        def lose(lane, n):
+            disturb(lane, n)
+        Sweep(lanes, lose).run(range(1, writes[program] + 1))
         return
     writes[program] = Sweep(lanes, disturb).run(itertools.count(1))
     assert writes[program] >= 8
