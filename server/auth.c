@@ -94,9 +94,10 @@ int request_authorize(const struct request *r, struct error *err)
 	const struct server_profile *p = r->server->profile;
 	auto_strbuf why = {0};
 
-	if (p->authorize ? p->authorize(&r->pub, &why, p->arg) : !request_is_anonymous(r))
-		return 0;
+	/* Whatever the profile grants, it grants to somebody. */
 	if (request_is_anonymous(r))
 		return error_set(err, ERR_UNAUTHORIZED, "Unauthorized");
+	if (!p->authorize || p->authorize(&r->pub, &why, p->arg))
+		return 0;
 	return forbidden(r, &why, err);
 }

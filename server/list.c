@@ -98,6 +98,9 @@ static int parse_version(struct request *r, struct list_state *l, struct view *v
 	if (version_parse(request_query(r, "resourceVersion"), &view->version, &given, err))
 		return -1;
 	view->type = !given ? VIEW_FRESH : view->version ? VIEW_VERSION : VIEW_ANY;
+	if (request_query(r, "sendInitialEvents"))
+		return list_invalid(err, "sendInitialEvents",
+				    "Forbidden: sendInitialEvents is forbidden for list");
 	if (token && match)
 		return list_invalid(err, "resourceVersionMatch",
 				    "Forbidden: resourceVersionMatch is forbidden when continue is "
