@@ -25,7 +25,7 @@
 #define SERVER_MAX_BODY   (3 * 1024 * 1024) /* what is read of a request: as kube-apiserver does */
 #define SERVER_MAX_OBJECT STORE_MAX_VALUE   /* what is stored of an object: 413 above */
 #define SERVER_VIEW_MS    3000              /* how long a read waits for the version it names */
-#define SERVER_MAX_TRIES  10                /* of one write, each on a fresh view: then 409 */
+#define SERVER_MAX_TRIES  100 /* of a write without version, on fresh views: then 409 */
 
 struct server;
 
