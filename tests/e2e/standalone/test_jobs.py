@@ -1,0 +1,218 @@
+"""An agent without a hub runs the jobs of its cluster, once, whole, in order, and says why not."""
+import pytest
+from harness import jobs, wait
+from harness.nodes import NodeShape
+from harness.paths import ROOT
+
+GPU = "nvidia.com/gpu"
+SAMPLE = ROOT / "examples" / "tensorflow-two-tasks.yaml"
+
+
+def gpu_task(gpus, **options):
+    """A task whose pods take so many GPUs each; devices are asked for as limits."""
+    task = jobs.task(**options)
+    task["template"]["spec"]["containers"][0]["resources"] = {"limits": {GPU: str(gpus), "cpu": "1"}}
+    return task
+
+
+def test_the_sample_job_completes_on_gpu_nodes(alone):
+    mark = alone.cluster.audit.mark()
+    alone.apply(SAMPLE)
+    job = alone.wait_phase("example-job", "Completed")
+    assert alone.posts(mark) == ["example-job-task1-0", "example-job-task2-0"]
+    assert job["status"]["succeeded"] == 2
+    assert "pending" not in job["status"] or job["status"]["pending"] == 0
+    assert jobs.attempts(job)[0]["how"] == "Done"
+    alone.cluster.kubectl(["wait", "--for=condition=Completed", "vcjob/example-job",
+                           "--timeout=5s"])
+    listed = alone.cluster.kubectl(["get", "vcjob", "example-job"]).stdout
+    assert "Completed" in listed, listed
+
+
+def test_what_ended_goes_but_its_job_stays(alone, name):
+    alone.submit(jobs.job(name, jobs.task(run_seconds=0.5)))
+    alone.wait_phase(name, "Completed")
+    wait.until(lambda: not alone.twins(name) and not alone.pods(name), 30,
+               what="twin and pods to go")
+    assert jobs.phase(alone.job(name)) == "Completed"
+
+
+def test_a_gang_waits_for_room_says_what_is_short_and_starts_when_a_node_appears(alone, name):
+    mark = alone.cluster.audit.mark()
+    alone.submit(jobs.job(name, gpu_task(4, replicas=3)))
+    why = alone.wait_pending(name, "NoCapableCluster")
+    miss = why["nearestMiss"]
+    assert (miss["resource"], miss["have"], miss["want"]) == (GPU, "8", "12")
+    assert (miss["fits"], miss["pods"]) == (2, 3)
+    wait.until(lambda: [e for e in alone.events(name) if e["reason"] == why["code"]], 10,
+               what="an event that says why it waits")
+    assert alone.posts(mark) == []
+    code, text = alone.explain(name)
+    assert code == 0
+    assert "Held back by" in text and why["detail"] in text and GPU in text, text
+    node, = alone.cluster.add_nodes(NodeShape(1, cpu="16", extended={GPU: "4"}), first=2)
+    job = alone.wait_phase(name, "Running", 5)
+    assert not jobs.pending(job)
+    alone.wait_phase(name, "Completed")
+    assert len(alone.posts(mark)) == 3
+    alone.cluster.must("DELETE", f"/api/v1/nodes/{node}")
+
+
+def test_two_gangs_and_room_for_one_and_a_half_run_one_after_the_other(alone, name):
+    for which in ("a", "b"):
+        alone.submit(jobs.job(f"{name}{which}", gpu_task(3, replicas=2, run_seconds=2)))
+    alone.wait_phase(f"{name}a", "Running")
+    why = alone.wait_pending(f"{name}b", "NoRoom")
+    assert why["nearestMiss"]["resource"] == GPU
+    assert GPU in why["detail"]
+    assert not alone.pods(f"{name}b")
+    alone.wait_phase(f"{name}a", "Completed")
+    alone.wait_phase(f"{name}b", "Completed")
+
+
+def test_the_higher_priority_goes_first(alone, name):
+    alone.cluster.must("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {
+        "metadata": {"name": f"{name}-high"}, "value": 1000})
+    alone.submit(jobs.job(f"{name}first", gpu_task(4, replicas=2, run_seconds=3)))
+    alone.wait_phase(f"{name}first", "Running")
+    alone.submit(jobs.job(f"{name}low", gpu_task(4, replicas=2, run_seconds=2)))
+    alone.wait_pending(f"{name}low", "NoRoom")
+    alone.submit(jobs.job(f"{name}high", gpu_task(4, replicas=2, run_seconds=2),
+                          priorityClassName=f"{name}-high"))
+    alone.wait_phase(f"{name}high", "Running")
+    assert jobs.phase(alone.job(f"{name}low")) == "Pending"
+    alone.wait_phase(f"{name}low", "Completed")
+
+
+def test_a_queue_holds_its_ceiling_and_may_be_closed_or_missing(alone, name):
+    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
+             "metadata": {"name": name}, "spec": {"weight": 1, "capability": {GPU: "2"}}}
+    task = gpu_task(2, run_seconds=600)
+    alone.submit(jobs.job(f"{name}a", task, queue=name))
+    alone.wait_pending(f"{name}a", "QueueNotFound")
+    alone.cluster.must("POST", jobs.QUEUES, queue)
+    alone.wait_phase(f"{name}a", "Running")
+    alone.submit(jobs.job(f"{name}b", task, queue=name))
+    assert GPU in alone.wait_pending(f"{name}b", "Quota")["detail"]
+    alone.cluster.merge(f"{jobs.QUEUES}/{name}", {"spec": {"closed": True}})
+    alone.wait_pending(f"{name}b", "QueueClosed")
+    alone.cluster.merge(f"{jobs.QUEUES}/{name}", {"spec": {"closed": False}})
+    alone.cluster.must("DELETE", jobs.path(f"{name}a"))
+    alone.wait_phase(f"{name}b", "Running")
+
+
+def test_an_invalid_job_is_told_what_is_wrong_and_runs_when_it_is_put_right(alone, name):
+    alone.submit(jobs.job(name, jobs.task(), minAvailable=3))
+    why = alone.wait_pending(name, "Invalid")
+    assert "spec.minAvailable" in why["detail"]
+    wait.until(lambda: [e for e in alone.events(name) if e["type"] == "Warning"
+                        and "spec.minAvailable" in e["message"]], 10, what="a warning")
+    code, text = alone.explain(name)
+    assert code == 0 and "spec.minAvailable" in text
+    alone.cluster.merge(jobs.path(name), {"spec": {"minAvailable": 1}})
+    alone.wait_phase(name, "Completed")
+
+
+def test_a_missing_secret_holds_the_job_back_until_it_is_there(alone, name):
+    alone.submit(jobs.job(name, jobs.task(run_seconds=0.5, volumes=[
+        {"name": "s", "secret": {"secretName": name}}])))
+    why = alone.wait_pending(name, "ReferenceMissing")
+    assert name in why["detail"]
+    alone.cluster.must("POST", "/api/v1/namespaces/default/secrets", {
+        "metadata": {"name": name}, "stringData": {"key": "value"}})
+    alone.wait_phase(name, "Completed")
+
+
+def test_the_agent_killed_in_the_middle_makes_every_pod_once(alone, name):
+    mark = alone.cluster.audit.mark()
+    for i in range(3):
+        alone.submit(jobs.job(f"{name}{i}", jobs.task(replicas=2, run_seconds=4)))
+    wait.until(lambda: alone.twins(f"{name}0"), 20, what="a claim")
+    alone.agent.restart(gracefully=False)
+    for i in range(3):
+        alone.wait_phase(f"{name}{i}", "Completed", 60)
+    assert alone.posts(mark) == sorted(f"{name}{i}-w-{k}" for i in range(3) for k in range(2))
+    assert all(len(jobs.attempts(alone.job(f"{name}{i}"))) == 1 for i in range(3))
+
+
+@pytest.mark.parametrize("writes", [1, 2, 3, 4, 5])
+def test_an_agent_that_dies_at_its_nth_write_ends_the_job_all_the_same(alone, name, writes):
+    alone.agent.end()
+    mark = alone.cluster.audit.mark()
+    alone.submit(jobs.job(name, jobs.task(replicas=2, run_seconds=0.5)))
+    alone.agent.start(fault=f"exit-before:{writes}")
+    alone.agent.wait_exit(30)
+    alone.agent.start()
+    alone.wait_phase(name, "Completed", 60)
+    assert alone.posts(mark) == [f"{name}-w-0", f"{name}-w-1"]
+
+
+def test_a_deleted_job_is_ended_and_its_name_is_free_at_once(alone, name):
+    alone.submit(jobs.job(name, jobs.task(replicas=2, run_seconds=600)))
+    old = alone.wait_phase(name, "Running")["metadata"]["uid"]
+    alone.cluster.must("DELETE", jobs.path(name))
+    alone.submit(jobs.job(name, jobs.task(run_seconds=0.5)))
+    new = alone.wait_phase(name, "Completed", 60)["metadata"]["uid"]
+    assert new != old
+    assert not [p for p in alone.pods(name) if p["metadata"]["labels"]["federator.dev/uid"] == old
+                and p["status"]["phase"] == "Running"]
+
+
+def test_a_job_deleted_while_no_agent_is_there_is_ended_by_the_next(alone, name):
+    alone.submit(jobs.job(name, jobs.task(run_seconds=600)))
+    alone.wait_phase(name, "Running")
+    alone.agent.kill()
+    alone.cluster.must("DELETE", jobs.path(name))
+    alone.agent.start()
+    wait.until(lambda: not alone.pods(name) and not alone.twins(name), 60,
+               what="pods and twin to go")
+
+
+def test_a_failed_gang_starts_again_until_max_retry(alone, name):
+    mark = alone.cluster.audit.mark()
+    alone.submit(jobs.job(name, jobs.task("bad", run_seconds=0.5, exit_code=3),
+                          jobs.task("good", run_seconds=600), maxRetry=1))
+    job = alone.wait_phase(name, "Restarting")
+    assert job["status"]["retryCount"] == 1
+    job = alone.wait_phase(name, "Failed", 60)
+    assert "exit code 3" in job["status"]["state"]["message"]
+    assert alone.posts(mark) == [f"{name}-{t}-0" for t in ("bad", "bad", "good", "good")]
+    assert len(jobs.attempts(job)) == 1
+    wait.until(lambda: not [p for p in alone.pods(name) if p["status"]["phase"] == "Running"], 20,
+               what="the other pod to be ended")
+
+
+def test_twins_of_a_hub_are_not_touched(alone, name):
+    twin = {"apiVersion": "federator.dev/v1alpha1", "kind": "Placement",
+            "metadata": {"name": "11111111-2222-3333-4444-555555555555-0-1",
+                         "labels": {"federator.dev/uid": "11111111-2222-3333-4444-555555555555",
+                                    "federator.dev/part": "0", "federator.dev/generation": "1"}},
+            "spec": {"job": {"namespace": "default", "name": name,
+                             "uid": "11111111-2222-3333-4444-555555555555"},
+                     "part": 0, "generation": 1, "incarnation": 0, "clusterUID": "of-a-hub",
+                     "desired": "Go", "specHash": "0" * 64, "protocol": 1,
+                     "size": {"seq": 1, "tasks": [{"name": "w", "replicas": 1}]},
+                     "work": {"queue": "default", "minAvailable": 1, "maxRetry": 3, "tasks": [
+                         {"name": "w", "replicas": 1, "minAvailable": 1, "template": {
+                             "spec": {"containers": [{"name": "m", "image": "i"}]}}}]}}}
+    path = "/apis/federator.dev/v1alpha1/namespaces/default/placements"
+    alone.cluster.must("POST", path, twin)
+    alone.agent.restart()
+    alone.agent.wait_log("is a hub's: not touched")
+    alone.submit(jobs.job(name, jobs.task(run_seconds=0.5)))
+    alone.wait_phase(name, "Completed")
+    found = alone.cluster.get(f"{path}/{twin['metadata']['name']}")
+    assert found and "deletionTimestamp" not in found["metadata"]
+    alone.cluster.must("DELETE", f"{path}/{twin['metadata']['name']}")
+
+
+def test_explain_of_a_job_that_is_not_there_fails_with_its_name(alone, name):
+    code, text = alone.explain(name)
+    assert code == 1
+    assert f'there is no job "{name}" in namespace "default"' in text
+
+
+def test_no_right_was_missing(alone):
+    forbidden = alone.cluster.audit.forbidden(
+        user="system:serviceaccount:federator-system:member-agent")
+    assert not forbidden, forbidden[:3]
