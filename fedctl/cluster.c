@@ -75,28 +75,11 @@ static const char *cluster_free(struct arena *a, const json_t *cluster, int64_t 
 	return listing_amounts(a, json_at(cluster, "status", "free", NULL));
 }
 
-static const char *cluster_heard(struct arena *a, const json_t *cluster, int64_t now_ns)
-{
-	const char *heard = json_str_at(cluster, "status", "lastHeartbeat", NULL);
-	char text[TIME_SIZE];
-	int64_t ns;
-
-	if (!heard || time_parse(heard, &ns))
-		return NULL;
-	duration_format(text, now_ns - ns);
-	return arena_printf(a, "%s ago", text);
-}
-
 int run_cluster_list(struct session *s)
 {
 	static const struct listing_column columns[] = {
-		{"CLUSTER", listing_name},
-		{"STATE", cluster_state},
-		{"HEARD", cluster_heard},
-		{"NODES", cluster_nodes},
-		{"VERSION", cluster_version},
-		{"FREE", cluster_free},
-		{NULL},
+		{"CLUSTER", listing_name},    {"STATE", cluster_state}, {"NODES", cluster_nodes},
+		{"VERSION", cluster_version}, {"FREE", cluster_free},   {NULL},
 	};
 
 	return run_listing(s, kind_find_typed("clusters"), columns);

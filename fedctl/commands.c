@@ -7,7 +7,7 @@
 
 const struct option global_options[] = {
 	{"kubeconfig", 0, OPTION_TEXT, "FILE",
-	 "where the federator is, and who you are there ($KUBECONFIG, then ~/.kube/config)"},
+	 "where the federator is, and who you are there (KUBECONFIG)"},
 	{"context", 0, OPTION_TEXT, "NAME", "which context of that file"},
 	{"server", 0, OPTION_TEXT, "URL", "another federator than the file names"},
 	{"namespace", 'n', OPTION_TEXT, "NAME", "the namespace of what is named"},

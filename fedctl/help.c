@@ -10,7 +10,7 @@
 #define COLUMN 26 /* where what an option does begins */
 
 static const char exit_codes[] = "0 done, 1 refused or failed, 2 wrong usage, 3 not reachable, "
-				 "4 timed out, 5 the job itself failed";
+				 "4 timed out,\n5 the job itself failed";
 
 static void add_lines(const char *lines, const char *indent, struct strbuf *out)
 {
@@ -102,7 +102,7 @@ static void write_overview(struct strbuf *out)
 	strbuf_adds(out, "\nFlags of every command:\n");
 	add_options(global_options, out);
 	strbuf_addf(out, "  %-*s %s\n", COLUMN, "-h, --help", "an example, and how it is used");
-	strbuf_addf(out, "\nA job is named x or job/x. Exit codes: %s.\n", exit_codes);
+	strbuf_addf(out, "\nA job is named x or job/x.\nExit codes: %s.\n", exit_codes);
 }
 
 /* --- the reference --- */

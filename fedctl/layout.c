@@ -225,6 +225,8 @@ struct table *layout_table(const struct layout *l)
 	else
 		kind_headers(l, &c);
 	t = table_create(c.items, c.n);
+	if (!l->kind->name_wide || l->wide)
+		table_keep_whole(t, l->namespaces);
 	if (is_job(l->kind))
 		table_paint(t, JOB_PHASE_COLUMN + l->namespaces, phase_color);
 	arena_finish(&c.arena);

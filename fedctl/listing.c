@@ -66,6 +66,7 @@ static void print_rows(struct session *s, json_t *items, const struct listing_co
 	size_t i, n;
 
 	t = make_table(columns, &n);
+	table_keep_whole(t, 0);
 	json_array_foreach (items, i, item) {
 		const char *cells[COLUMNS_MAX];
 		struct arena a = {0};

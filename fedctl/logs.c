@@ -256,8 +256,8 @@ static int choose(struct logs *l, const json_t *job, struct error *err)
 	name = json_str_at(task, "name", NULL);
 	if (l->index >= replicas)
 		return error_set(err, ERR_NOT_FOUND,
-				 "task %s of job %s has %lld pods, none is %lld", name ? name : "",
-				 l->name, (long long)replicas, (long long)l->index);
+				 "job %s has no pod %lld of task %s; the last one is %lld", l->name,
+				 (long long)l->index, name ? name : "", (long long)replicas - 1);
 	l->task = xstrdup(name ? name : "");
 	job_seen(l, job);
 	return 0;

@@ -1,4 +1,4 @@
-/* What is printed, and how: objects as JSON or YAML, names, colours, the width of the terminal. */
+/* What is printed, and how: objects as JSON or YAML, names, colors, the width of the terminal. */
 #ifndef FEDCTL_OUTPUT_H
 #define FEDCTL_OUTPUT_H
 

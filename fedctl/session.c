@@ -163,7 +163,8 @@ void session_translate(const struct session *s, const char *method, const char *
 	char *r = reason + (after ? strspn(reason, ": ") : 0);
 	bool reads = !strcmp(method, "GET");
 
-	*r = (char)tolower((unsigned char)*r);
+	if (islower((unsigned char)r[*r != '\0']))
+		*r = (char)tolower((unsigned char)*r); /* "SSL" stays */
 	if (err->code == ERR_UNREACHABLE)
 		error_set(err, ERR_UNREACHABLE,
 			  "cannot reach the federator at %s: %s; is it running? (fedctl version, "
@@ -224,38 +225,6 @@ void object_path(const struct kind *kind, const char *ns, const char *name, stru
 		  out);
 }
 
-int session_list(struct session *s, const struct kind *kind, const char *ns, const char *selector,
-		 json_t **ret_items, struct error *err)
-{
-	auto_json *items = json_array();
-	auto_xfree char *next = NULL;
-
-	do {
-		auto_json *page = NULL;
-		auto_strbuf path = {0};
-		const char *more;
-
-		object_path(kind, ns, NULL, &path);
-		strbuf_addf(&path, "?limit=%d", PAGE);
-		if (selector) {
-			strbuf_adds(&path, "&labelSelector=");
-			percent_encode(&path, selector);
-		}
-		if (next) {
-			strbuf_adds(&path, "&continue=");
-			percent_encode(&path, next);
-		}
-		if (session_call(s, &(struct call){.path = path.bytes}, &page, err))
-			return -1;
-		json_array_extend(items, json_object_get(page, "items"));
-		free(next);
-		more = json_str_at(page, "metadata", "continue", NULL);
-		next = more && *more ? xstrdup(more) : NULL;
-	} while (next);
-	*ret_items = take_ptr(items);
-	return 0;
-}
-
 /* One page of names is enough to guess by. */
 static char *closest_name(struct session *s, const struct kind *kind, const char *ns,
 			  const char *name)
@@ -297,6 +266,50 @@ int session_not_found(struct session *s, const struct kind *kind, const char *ns
 			 strbuf_str(&where));
 }
 
+/* A server says of what it refuses what it was; of paths that it does not know it says nothing. */
+static int fail_get(struct session *s, const struct kind *kind, const char *ns, const char *name,
+		    struct error *err)
+{
+	if (err->code != ERR_NOT_FOUND)
+		return -1;
+	if (!s->details)
+		return error_set(err, ERR_NOT_FOUND, "%s does not serve %s", s->config.server,
+				 kind->plural);
+	return name ? session_not_found(s, kind, ns, name, err) : -1;
+}
+
+int session_list(struct session *s, const struct kind *kind, const char *ns, const char *selector,
+		 json_t **ret_items, struct error *err)
+{
+	auto_json *items = json_array();
+	auto_xfree char *next = NULL;
+
+	do {
+		auto_json *page = NULL;
+		auto_strbuf path = {0};
+		const char *more;
+
+		object_path(kind, ns, NULL, &path);
+		strbuf_addf(&path, "?limit=%d", PAGE);
+		if (selector) {
+			strbuf_adds(&path, "&labelSelector=");
+			percent_encode(&path, selector);
+		}
+		if (next) {
+			strbuf_adds(&path, "&continue=");
+			percent_encode(&path, next);
+		}
+		if (session_call(s, &(struct call){.path = path.bytes}, &page, err))
+			return fail_get(s, kind, ns, NULL, err);
+		json_array_extend(items, json_object_get(page, "items"));
+		free(next);
+		more = json_str_at(page, "metadata", "continue", NULL);
+		next = more && *more ? xstrdup(more) : NULL;
+	} while (next);
+	*ret_items = take_ptr(items);
+	return 0;
+}
+
 int session_get(struct session *s, const struct kind *kind, const char *ns, const char *name,
 		json_t **ret, struct error *err)
 {
@@ -305,7 +318,5 @@ int session_get(struct session *s, const struct kind *kind, const char *ns, cons
 	object_path(kind, ns, name, &path);
 	if (!session_call(s, &(struct call){.path = path.bytes}, ret, err))
 		return 0;
-	if (err->code == ERR_NOT_FOUND)
-		session_not_found(s, kind, ns, name, err);
-	return -1;
+	return fail_get(s, kind, ns, name, err);
 }

@@ -59,8 +59,7 @@ static int read_files(struct submission *b, struct error *err)
 		if (read_file(b, b->session->inv->args[i], err))
 			return -1;
 	if (!b->manifests.n)
-		return error_set(err, ERR_BAD_REQUEST, "%s holds no object",
-				 b->session->inv->args[0]);
+		return error_set(err, ERR_BAD_REQUEST, "there is no object in what was given");
 	return 0;
 }
 
@@ -149,10 +148,23 @@ static int update(struct submission *b, const struct manifest *m, struct error *
 	return 0;
 }
 
+/* `strict decoding error: unknown field "spec.x"` is all that a person needs of the sentence. */
+static void shorten(const struct manifest *m, struct error *err)
+{
+	static const char before[] = "strict decoding error: ";
+	const char *strict = strstr(err->text, before);
+	auto_xfree char *rest = strict ? xstrdup(strict + sizeof(before) - 1) : NULL;
+
+	if (rest)
+		error_set(err, err->code, "%s %s: %s", m->kind->singular, m->name ? m->name : "",
+			  rest);
+}
+
 static int submit_one(struct submission *b, const struct manifest *m, struct error *err)
 {
 	if (!create(b, m, err))
 		return 0;
+	shorten(m, err);
 	if (err->code != ERR_ALREADY_EXISTS || !m->name)
 		return -1;
 	if (!is_job(m))

@@ -4,14 +4,15 @@
 
 #include "fedctl/output.h"
 
-#define GAP   2 /* between columns */
-#define LEAST 8 /* columns of a cell that was cut */
+#define GAP   2  /* between columns */
+#define LEAST 16 /* what a cell keeps at least: short words are not cut */
 
 struct table_column {
 	char *header;
 	size_t width; /* of the widest cell, the header included */
 	size_t shown; /* as it is written: less where the line would be too long */
 	bool filled;  /* some cell says something */
+	bool whole;   /* is not cut */
 	const char *(*color)(const char *word);
 };
 
@@ -89,6 +90,11 @@ void table_keep_all(struct table *t)
 	t->keep_all = true;
 }
 
+void table_keep_whole(struct table *t, size_t column)
+{
+	t->columns[column].whole = true;
+}
+
 void table_paint(struct table *t, size_t column, const char *(*color)(const char *word))
 {
 	t->columns[column].color = color;
@@ -109,7 +115,7 @@ static size_t line_width(const struct table *t)
 	return width;
 }
 
-/* From the last column on, which is where the long texts are; never below its header. */
+/* From the last column on, which is where the long texts are. */
 static void fit(struct table *t, size_t width)
 {
 	size_t total;
@@ -117,15 +123,14 @@ static void fit(struct table *t, size_t width)
 	for (size_t c = 0; c < t->n_columns; c++)
 		t->columns[c].shown = t->columns[c].width;
 	total = line_width(t);
-	for (size_t c = t->n_columns; width && total > width && c-- > 1;) {
+	for (size_t c = t->n_columns; width && total > width && c-- > 0;) {
 		struct table_column *column = &t->columns[c];
-		size_t least = text_width(column->header), excess = total - width, cut;
+		size_t cut = column->shown > LEAST ? column->shown - LEAST : 0;
 
-		if (least < LEAST)
-			least = LEAST;
-		if (!is_shown(t, c) || column->shown <= least)
+		if (!is_shown(t, c) || column->whole)
 			continue;
-		cut = column->shown - least < excess ? column->shown - least : excess;
+		if (cut > total - width)
+			cut = total - width;
 		column->shown -= cut;
 		total -= cut;
 	}

@@ -13,7 +13,7 @@
 
 struct table;
 
-/* headers: n of them, copied. The first column is never left out or cut. */
+/* headers: n of them, copied. The first column is never left out. */
 struct table *table_create(const char *const *headers, size_t n);
 void table_destroy(struct table *t);
 DEFINE_CLEANUP(struct table, table_destroy)
@@ -24,7 +24,9 @@ size_t table_rows(const struct table *t);
 
 /* Shows all columns, the empty ones too: rows that come later may fill them. */
 void table_keep_all(struct table *t);
-/* Colours words of this column; color gives an escape sequence or NULL. */
+/* Names are not cut, even where the line gets too long: people copy them. */
+void table_keep_whole(struct table *t, size_t column);
+/* Colors words of this column; color gives an escape sequence or NULL. */
 void table_paint(struct table *t, size_t column, const char *(*color)(const char *word));
 
 /* Lines of the headers, the first time, and of the rows added since; those are forgotten, but for

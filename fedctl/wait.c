@@ -107,7 +107,8 @@ static void draw(struct waiting *w)
 }
 
 /* What is decided gets its own line by the outcome. */
-static void tell_progress(struct waiting *w, struct waited *j, const struct job_facts *f)
+static void tell_progress(struct waiting *w, struct waited *j, const struct job_facts *f,
+			  enum verdict verdict)
 {
 	auto_xfree char *text = progress_text(f);
 	auto_strbuf line = {0}, clean = {0};
@@ -116,7 +117,7 @@ static void tell_progress(struct waiting *w, struct waited *j, const struct job_
 		return;
 	free(j->text);
 	j->text = take_ptr(text);
-	if (w->quiet || w->terminal || j->verdict)
+	if (w->quiet || w->terminal || verdict || j->verdict)
 		return;
 	strbuf_addf(&line, "job %s %s", j->job.name, j->text);
 	clean_text(line.bytes, &clean);
@@ -216,6 +217,7 @@ static void on_changed(const json_t *object, const json_t *prev, void *arg)
 {
 	struct part *p = arg;
 	struct waiting *w = p->waiting;
+	enum verdict verdict;
 	struct job_facts f;
 	struct waited *j;
 
@@ -231,8 +233,9 @@ static void on_changed(const json_t *object, const json_t *prev, void *arg)
 	j->phase = f.phase;
 	if (!j->uid && f.uid)
 		j->uid = xstrdup(f.uid);
-	tell_progress(w, j, &f);
-	decide(w, j, judge(w->what, f.phase), &f);
+	verdict = judge(w->what, f.phase);
+	tell_progress(w, j, &f, verdict);
+	decide(w, j, verdict, &f);
 }
 
 static void on_synced(void *arg)
