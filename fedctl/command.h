@@ -64,7 +64,6 @@ struct given {
 };
 
 struct invocation {
-	const char *program; /* "fedctl", "kubectl fed" */
 	const struct command *command;
 	const char **args; /* borrowed from argv */
 	size_t n_args;

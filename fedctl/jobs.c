@@ -109,10 +109,3 @@ void job_facts_read(const json_t *job, struct job_facts *ret)
 	read_attempts(job, &f);
 	*ret = f;
 }
-
-const char *job_label(struct arena *a, const struct job_facts *f, const char *ns)
-{
-	if (f->ns && strcmp(f->ns, ns) != 0)
-		return arena_printf(a, "%s/%s", f->ns, f->name);
-	return f->name;
-}

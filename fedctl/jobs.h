@@ -39,7 +39,4 @@ static inline bool job_has_ended(enum job_phase p)
 	return p == JOB_COMPLETED || p == JOB_FAILED;
 }
 
-/* "ml/x", or "x" in the namespace that is in force. */
-const char *job_label(struct arena *a, const struct job_facts *f, const char *ns);
-
 #endif

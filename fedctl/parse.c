@@ -346,13 +346,6 @@ static int read_words(struct invocation *inv, int argc, char **argv, size_t skip
 	return check_args(inv, err) || check_output(inv, err) ? -1 : 0;
 }
 
-static const char *program_name(const char *argv0)
-{
-	const char *slash = strrchr(argv0, '/');
-
-	return !strcmp(slash ? slash + 1 : argv0, "kubectl-fed") ? "kubectl fed" : "fedctl";
-}
-
 static bool asks_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -364,7 +357,7 @@ static bool asks_help(int argc, char **argv)
 int invocation_parse(int argc, char **argv, struct invocation *ret, struct error *err)
 {
 	static const char *const help[] = {"help"};
-	struct invocation inv = {.program = program_name(argv[0])};
+	struct invocation inv = {0};
 	auto_xfree const char **plain = xcalloc((size_t)argc + 1, sizeof(*plain));
 	size_t n = plain_words(argc, argv, plain), used = 0;
 

@@ -1,6 +1,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/pki.h"
 #include "fedctl/command.h"
 
 static const struct command *find(const char *path)
@@ -64,4 +66,18 @@ Test(help, tells_the_reference_of_all_that_is_shown)
 	cr_expect(strstr(out.bytes, "| `--ttl TIME` |"));
 	cr_expect(strstr(out.bytes, "wide, json, yaml, name"));
 	cr_expect_null(strstr(out.bytes, "__complete"));
+}
+
+Test(help, is_what_the_docs_say)
+{
+	auto_xfree char *page = NULL;
+	auto_strbuf out = {0};
+	struct error err;
+	size_t n;
+
+	help_write_markdown(&out);
+	cr_assert_eq(file_read(REFERENCE, &page, &n, &err), 0, "%s", err.text);
+	cr_assert_gt(n, out.size);
+	cr_expect_str_eq(page + n - out.size, out.bytes,
+			 "docs/fedctl.md must end with what fedctl help --markdown prints");
 }

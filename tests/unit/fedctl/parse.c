@@ -117,16 +117,6 @@ Test(parse, asks_for_help)
 	invocation_finish(&inv);
 }
 
-Test(parse, knows_by_which_name_it_was_called)
-{
-	struct invocation inv;
-	struct error err;
-
-	cr_assert_eq(parse((const char *[]){"/usr/bin/kubectl-fed", "help", NULL}, &inv, &err), 0);
-	cr_expect_str_eq(inv.program, "kubectl fed");
-	invocation_finish(&inv);
-}
-
 Test(parse, says_what_is_wrong)
 {
 	static const struct {
