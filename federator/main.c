@@ -11,6 +11,7 @@
 #include "federator/compactor.h"
 #include "federator/controllers.h"
 #include "federator/jobs.h"
+#include "federator/lag.h"
 #include "federator/placer.h"
 #include "federator/queues.h"
 #include "federator/tunnel.h"
@@ -28,6 +29,7 @@ struct process {
 	struct hub hub;
 	struct server_profile profile;
 	struct compactor *compactor;
+	struct lag *lag;
 	bool stopping;
 	int exit_code;
 };
@@ -199,6 +201,7 @@ static void make_parts(struct process *p)
 	};
 
 	p->hub.cache = cache_create(p->hub.store, p->hub.loop, joins, on_cache_ready, p);
+	p->lag = lag_create(p->hub.loop, p->hub.cache);
 	p->hub.placer = placer_create(&p->hub);
 	p->hub.jobs = jobs_create(&p->hub);
 	p->hub.clusters = clusters_create(&p->hub);
@@ -227,6 +230,7 @@ static void on_server_gone(void *arg)
 {
 	struct process *p = arg;
 
+	lag_destroy(p->lag);
 	cache_destroy(p->hub.cache);
 	p->hub.cache = NULL;
 	loop_stop(p->hub.loop);
