@@ -221,7 +221,8 @@ static void notice_removal(struct run *run)
 
 	if (is_ending(run))
 		return;
-	if (!ns || json_at(tree, "metadata", "deletionTimestamp", NULL))
+	/* One that is not there may only be too new for our watch. */
+	if (json_at(tree, "metadata", "deletionTimestamp", NULL))
 		run_give_up(run, "NamespaceTerminating", "the namespace is being deleted");
 	else if (run->twin->ending)
 		run_give_up(run, "TwinDeleted", "the attempt's record was deleted in the cluster");
