@@ -17,9 +17,10 @@ enum patch_type { PATCH_MERGE, PATCH_JSON, PATCH_STRATEGIC };
 int patch_type_parse(const char *content_type, const struct kind *k, enum patch_type *ret,
 		     struct error *err);
 
-/* A new object; the caller owns it, target is not changed. INVALID: a `test` that fails, a path that
- * does not exist, a result that is no object. BAD_REQUEST: a malformed patch, or one deeper than
- * JSON_MAX_DEPTH. TOO_LARGE: over 10,000 operations, or copies and searches out of proportion. */
+/* A new object; the caller owns it, target is not changed. INVALID: a `test` that fails, a path
+ * that does not exist, a result that is no object. BAD_REQUEST: a malformed patch, or one deeper
+ * than JSON_MAX_DEPTH. TOO_LARGE: over 10,000 operations, or copies and searches out of proportion.
+ */
 int patch_apply(enum patch_type type, const json_t *target, const json_t *patch, json_t **ret,
 		struct error *err);
 

@@ -158,118 +158,107 @@ Test(validate, prints_the_pod_name_that_is_too_long)
 
 #define SPEC "spec.tasks[0].template.spec"
 
+static const struct {
+	struct edit edits[3];
+	const char *lines;
+} template_cases[] = {
+	{{{"spec.tasks[0].template", NULL}}, "spec.tasks[0].template: Required value\n"},
+	{{{"spec.tasks[0].template", "{}"}}, SPEC ": Required value\n"},
+	{{{SPEC, "[]"}}, SPEC ": Invalid value: \"array\": must be an object\n"},
+	{{{SPEC ".containers", NULL}}, SPEC ".containers: Required value\n"},
+	{{{SPEC ".containers", "[]"}},
+	 SPEC ".containers: Invalid value: 0: must have at least 1 item\n"},
+	{{{SPEC ".containers[0].name", NULL}}, SPEC ".containers[0].name: Required value\n"},
+	{{{SPEC ".containers[0].image", NULL}}, SPEC ".containers[0].image: Required value\n"},
+	{{{SPEC ".containers[0].image", "''"}},
+	 SPEC ".containers[0].image: Invalid value: \"\": must have at least 1 character\n"},
+	{{{SPEC ".initContainers", "[{name: main, image: b}]"}},
+	 SPEC ".containers[0].name: Duplicate value: \"main\"\n"},
+	{{{SPEC ".containers[0].resources", "{requests: {cpu: 4x}}"}},
+	 SPEC
+	 ".containers[0].resources.requests[cpu]: Invalid value: \"4x\": must be an amount such "
+	 "as 500m, 4 or 8Gi, not below 0\n"},
+	{{{SPEC ".containers[0].resources", "{requests: {cpu: -1}}"}},
+	 SPEC ".containers[0].resources.requests[cpu]: Invalid value: -1: is less than 0\n"},
+	{{{SPEC ".containers[0].resources", "{requests: {cpu: 2}, limits: {cpu: 1500m}}"}},
+	 SPEC ".containers[0].resources.requests[cpu]: Invalid value: 2: is more than the limit of "
+	      "\"1500m\"\n"},
+	{{{SPEC ".containers[0].resources", "{limits: {nvidia.com/gpu: 1.5}}"}},
+	 SPEC
+	 ".containers[0].resources.limits[nvidia.com/gpu]: Invalid value: 1.5: must be a whole "
+	 "number\n"},
+	{{{SPEC ".containers[0].resources", "{requests: {nvidia.com/gpu: 1}}"}},
+	 SPEC ".containers[0].resources.limits[nvidia.com/gpu]: Required value: must equal the "
+	      "request\n"},
+	{{{SPEC ".containers[0].resources", "{requests: {a b: 1}}"}},
+	 SPEC
+	 ".containers[0].resources.requests[a b]: Invalid value: must be a name such as cpu or "
+	 "example.com/device\n"},
+	{{{SPEC ".containers[0].resources", "{limits: {gpu: 1}}"}},
+	 SPEC
+	 ".containers[0].resources.limits[gpu]: Invalid value: must be cpu, memory, "
+	 "ephemeral-storage, hugepages-<size>, or a name with a domain such as nvidia.com/gpu\n"},
+	{{{SPEC ".affinity",
+	   "{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+	   "[{matchExpressions: [{key: a, operator: In, values: ['b c']}]}]}}}"}},
+	 SPEC
+	 ".affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+	 "nodeSelectorTerms[0].matchExpressions[0].values[0]: Invalid value: \"b c\": must be the "
+	 "value of a label, of at most 63 characters\n"},
+	{{{SPEC ".containers[0].ports", "[{containerPort: 0}]"}},
+	 SPEC ".containers[0].ports[0].containerPort: Invalid value: 0: is less than 1\n"},
+	{{{SPEC ".restartPolicy", "Sometimes"}},
+	 SPEC ".restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
+	      "\"OnFailure\", \"Never\"\n"},
+	{{{SPEC ".nodeSelector", "{gpu: 100}"}},
+	 SPEC ".nodeSelector[gpu]: Invalid value: 100: must be a string\n"},
+	{{{SPEC ".tolerations", "[{key: a, operator: Like}]"}},
+	 SPEC
+	 ".tolerations[0].operator: Unsupported value: \"Like\": supported values: \"Exists\", "
+	 "\"Equal\"\n"},
+	{{{SPEC ".tolerations", "[{value: a}]"}},
+	 SPEC ".tolerations[0].operator: Invalid value: must be Exists where key is absent\n"},
+	{{{SPEC ".tolerations", "[{key: a, operator: Exists, tolerationSeconds: 3}]"}},
+	 SPEC ".tolerations[0].effect: Invalid value: must be NoExecute where tolerationSeconds is "
+	      "given\n"},
+	{{{SPEC ".affinity",
+	   "{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+	   "[{matchExpressions: [{key: a, operator: Gt, values: [x]}]}]}}}"}},
+	 SPEC
+	 ".affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+	 "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: \"array\": operator Gt "
+	 "needs one whole number\n"},
+	{{{SPEC ".nodeName", "n1"}},
+	 SPEC ".nodeName: Forbidden: the node is chosen by the scheduler; use nodeSelector\n"},
+	{{{SPEC ".schedulingGates", "[{name: a}]"}},
+	 SPEC
+	 ".schedulingGates: Forbidden: pods are created on their node, so that no gate can hold "
+	 "them\n"},
+	{{{SPEC ".resourceClaims", "[{name: a, resourceClaimName: b}]"}},
+	 SPEC
+	 ".resourceClaims: Forbidden: claims of dynamic resource allocation are not supported\n"},
+	{{{SPEC ".affinity", "{podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+			     "[{topologyKey: zone}]}}"}},
+	 SPEC
+	 ".affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution: Forbidden: "
+	 "affinity to pods is not supported; use nodeAffinity\n"},
+	{{{SPEC ".topologySpreadConstraints", "[{maxSkew: 1, topologyKey: zone}]"}},
+	 SPEC
+	 ".topologySpreadConstraints: Forbidden: spreading is not supported; whenUnsatisfiable "
+	 "may be ScheduleAnyway\n"},
+	{{{"spec.tasks[0].template.metadata", "{labels: {a: 1}}"}},
+	 "spec.tasks[0].template.metadata.labels[a]: Invalid value: 1: must be a string\n"},
+	{{{"spec.tasks[0].template.metadata", "{labels: {a: 'b c'}}"}},
+	 "spec.tasks[0].template.metadata.labels[a]: Invalid value: \"b c\": must consist of letters, "
+	 "digits, '-', '_' and '.', and begin and end with a letter or digit\n"},
+	{{{"spec.tasks[0].template.metadata", "7"}},
+	 "spec.tasks[0].template.metadata: Invalid value: 7: must be an object\n"},
+};
+
 Test(validate, checks_templates_where_schedulers_read_them)
 {
-	static const struct {
-		struct edit edits[3];
-		const char *lines;
-	} cases[] = {
-		{{{"spec.tasks[0].template", NULL}}, "spec.tasks[0].template: Required value\n"},
-		{{{"spec.tasks[0].template", "{}"}}, SPEC ": Required value\n"},
-		{{{SPEC, "[]"}}, SPEC ": Invalid value: \"array\": must be an object\n"},
-		{{{SPEC ".containers", NULL}}, SPEC ".containers: Required value\n"},
-		{{{SPEC ".containers", "[]"}},
-		 SPEC ".containers: Invalid value: 0: must have at least 1 item\n"},
-		{{{SPEC ".containers[0].name", NULL}},
-		 SPEC ".containers[0].name: Required value\n"},
-		{{{SPEC ".containers[0].image", NULL}},
-		 SPEC ".containers[0].image: Required value\n"},
-		{{{SPEC ".containers[0].image", "''"}},
-		 SPEC
-		 ".containers[0].image: Invalid value: \"\": must have at least 1 character\n"},
-		{{{SPEC ".initContainers", "[{name: main, image: b}]"}},
-		 SPEC ".containers[0].name: Duplicate value: \"main\"\n"},
-		{{{SPEC ".containers[0].resources", "{requests: {cpu: 4x}}"}},
-		 SPEC
-		 ".containers[0].resources.requests[cpu]: Invalid value: \"4x\": must be an amount such "
-		 "as 500m, 4 or 8Gi, not below 0\n"},
-		{{{SPEC ".containers[0].resources", "{requests: {cpu: -1}}"}},
-		 SPEC
-		 ".containers[0].resources.requests[cpu]: Invalid value: -1: is less than 0\n"},
-		{{{SPEC ".containers[0].resources", "{requests: {cpu: 2}, limits: {cpu: 1500m}}"}},
-		 SPEC
-		 ".containers[0].resources.requests[cpu]: Invalid value: 2: is more than the limit of "
-		 "\"1500m\"\n"},
-		{{{SPEC ".containers[0].resources", "{limits: {nvidia.com/gpu: 1.5}}"}},
-		 SPEC
-		 ".containers[0].resources.limits[nvidia.com/gpu]: Invalid value: 1.5: must be a whole "
-		 "number\n"},
-		{{{SPEC ".containers[0].resources", "{requests: {nvidia.com/gpu: 1}}"}},
-		 SPEC
-		 ".containers[0].resources.limits[nvidia.com/gpu]: Required value: must equal the "
-		 "request\n"},
-		{{{SPEC ".containers[0].resources", "{requests: {a b: 1}}"}},
-		 SPEC
-		 ".containers[0].resources.requests[a b]: Invalid value: must be a name such as cpu or "
-		 "example.com/device\n"},
-		{{{SPEC ".containers[0].resources", "{limits: {gpu: 1}}"}},
-		 SPEC
-		 ".containers[0].resources.limits[gpu]: Invalid value: must be cpu, memory, "
-		 "ephemeral-storage, hugepages-<size>, or a name with a domain such as nvidia.com/gpu\n"},
-		{{{SPEC ".affinity",
-		   "{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
-		   "[{matchExpressions: [{key: a, operator: In, values: ['b c']}]}]}}}"}},
-		 SPEC
-		 ".affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
-		 "nodeSelectorTerms[0].matchExpressions[0].values[0]: Invalid value: \"b c\": must be the "
-		 "value of a label, of at most 63 characters\n"},
-		{{{SPEC ".containers[0].ports", "[{containerPort: 0}]"}},
-		 SPEC ".containers[0].ports[0].containerPort: Invalid value: 0: is less than 1\n"},
-		{{{SPEC ".restartPolicy", "Sometimes"}},
-		 SPEC
-		 ".restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
-		 "\"OnFailure\", \"Never\"\n"},
-		{{{SPEC ".nodeSelector", "{gpu: 100}"}},
-		 SPEC ".nodeSelector[gpu]: Invalid value: 100: must be a string\n"},
-		{{{SPEC ".tolerations", "[{key: a, operator: Like}]"}},
-		 SPEC
-		 ".tolerations[0].operator: Unsupported value: \"Like\": supported values: \"Exists\", "
-		 "\"Equal\"\n"},
-		{{{SPEC ".tolerations", "[{value: a}]"}},
-		 SPEC
-		 ".tolerations[0].operator: Invalid value: must be Exists where key is absent\n"},
-		{{{SPEC ".tolerations", "[{key: a, operator: Exists, tolerationSeconds: 3}]"}},
-		 SPEC
-		 ".tolerations[0].effect: Invalid value: must be NoExecute where tolerationSeconds is "
-		 "given\n"},
-		{{{SPEC ".affinity",
-		   "{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
-		   "[{matchExpressions: [{key: a, operator: Gt, values: [x]}]}]}}}"}},
-		 SPEC
-		 ".affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
-		 "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: \"array\": operator Gt "
-		 "needs one whole number\n"},
-		{{{SPEC ".nodeName", "n1"}},
-		 SPEC
-		 ".nodeName: Forbidden: the node is chosen by the scheduler; use nodeSelector\n"},
-		{{{SPEC ".schedulingGates", "[{name: a}]"}},
-		 SPEC
-		 ".schedulingGates: Forbidden: pods are created on their node, so that no gate can hold "
-		 "them\n"},
-		{{{SPEC ".resourceClaims", "[{name: a, resourceClaimName: b}]"}},
-		 SPEC
-		 ".resourceClaims: Forbidden: claims of dynamic resource allocation are not supported\n"},
-		{{{SPEC ".affinity",
-		   "{podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
-		   "[{topologyKey: zone}]}}"}},
-		 SPEC
-		 ".affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution: Forbidden: "
-		 "affinity to pods is not supported; use nodeAffinity\n"},
-		{{{SPEC ".topologySpreadConstraints", "[{maxSkew: 1, topologyKey: zone}]"}},
-		 SPEC
-		 ".topologySpreadConstraints: Forbidden: spreading is not supported; whenUnsatisfiable "
-		 "may be ScheduleAnyway\n"},
-		{{{"spec.tasks[0].template.metadata", "{labels: {a: 1}}"}},
-		 "spec.tasks[0].template.metadata.labels[a]: Invalid value: 1: must be a string\n"},
-		{{{"spec.tasks[0].template.metadata", "{labels: {a: 'b c'}}"}},
-		 "spec.tasks[0].template.metadata.labels[a]: Invalid value: \"b c\": must consist of letters, "
-		 "digits, '-', '_' and '.', and begin and end with a letter or digit\n"},
-		{{{"spec.tasks[0].template.metadata", "7"}},
-		 "spec.tasks[0].template.metadata: Invalid value: 7: must be an object\n"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		expect_job(cases[i].edits, cases[i].lines);
+	for (size_t i = 0; i < ARRAY_LEN(template_cases); i++)
+		expect_job(template_cases[i].edits, template_cases[i].lines);
 }
 
 #define PLACEMENT "spec.placement"

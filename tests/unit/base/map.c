@@ -30,8 +30,7 @@ Test(map, finds_what_was_added_and_iterates_in_order)
 	cr_assert_eq(e, &entries[1234]);
 	HASH_FIND_STR(map, "key-2000", e);
 	cr_assert_null(e);
-	HASH_ITER(hh, map, e, next)
-	{
+	HASH_ITER (hh, map, e, next) {
 		cr_assert_eq(e, &entries[i]);
 		i++;
 		HASH_DEL(map, e);
