@@ -10,6 +10,7 @@
 #include "base/pki.h"
 #include "federator/hub.h"
 #include "federator/placer.h"
+#include "lifecycle/record.h"
 
 /* --- jobs --- */
 
@@ -118,6 +119,33 @@ static int delete_queue(struct server_write *w, const struct hub *hub, struct er
 			 w->name, search.job_key + prefix.size);
 }
 
+/* --- clusters --- */
+
+static bool take_first(struct doc *doc, void *arg)
+{
+	*(const char **)arg = doc->key;
+	return false;
+}
+
+/* With its Cluster an agent loses its voice: jobs that it has would wait for its last word for
+ * ever. */
+static int delete_cluster(struct server_write *w, const struct hub *hub, struct error *err)
+{
+	auto_xfree char *ns = record_cluster_namespace(w->name);
+	const char *placement = NULL;
+	auto_strbuf prefix = {0};
+
+	kind_key(hub_kind("placements"), ns, NULL, &prefix);
+	cache_each(hub->cache, prefix.bytes, NULL, take_first, &placement);
+	if (!placement)
+		return 0;
+	return error_set(
+		err, ERR_FORBIDDEN,
+		"cluster \"%s\" still has jobs: fedctl cluster cordon %s, and wait for them "
+		"or cancel them",
+		w->name, w->name);
+}
+
 /* --- joining --- */
 
 static int admit_cluster(struct server_write *w, struct error *err)
@@ -177,6 +205,8 @@ int hub_admit(struct server_write *w, struct error *err, void *arg)
 		return admit_job(w, hub, err);
 	if (!strcmp(plural, "queues") && w->op == SERVER_DELETE)
 		return delete_queue(w, hub, err);
+	if (!strcmp(plural, "clusters") && w->op == SERVER_DELETE)
+		return delete_cluster(w, hub, err);
 	if (!strcmp(plural, "clusters"))
 		return admit_cluster(w, err);
 	if (!strcmp(plural, "certificatesigningrequests"))

@@ -137,6 +137,23 @@ static int sign(struct member *m, const json_t *request, char **ret_cert, struct
 			    now_s + CLUSTER_CERT_DAYS * DAY_S, ret_cert, err);
 }
 
+/* A request that was answered has no more use; the certificate is with the member. */
+static bool remove_request(struct member *m, const json_t *request)
+{
+	const char *created = json_str_at(request, "metadata", "creationTimestamp", NULL);
+	struct server_change change = {.op = SERVER_DELETE,
+				       .kind = hub_kind("certificatesigningrequests"),
+				       .name = m->name,
+				       .grace_s = -1};
+	int64_t created_ns;
+
+	if (!created || time_parse(created, &created_ns) ||
+	    env_wall_ns(m->owner->hub->env) - created_ns < CLUSTER_REQUEST_KEEP_MS * 1000000)
+		return false;
+	member_write(m, &change);
+	return true;
+}
+
 static bool sign_request(struct member *m)
 {
 	struct server_change change = {.op = SERVER_UPDATE,
@@ -150,9 +167,10 @@ static bool sign_request(struct member *m)
 	auto_strbuf encoded = {0};
 	struct error err;
 
-	if (!request || !signer || strcmp(signer, CLUSTER_SIGNER) ||
-	    json_str_at(request, "status", "certificate", NULL))
+	if (!request || !signer || strcmp(signer, CLUSTER_SIGNER))
 		return false;
+	if (json_str_at(request, "status", "certificate", NULL))
+		return remove_request(m, request);
 	if (sign(m, request, &cert, &err)) {
 		log_warn("clusters", "%s", err.text);
 		return false;

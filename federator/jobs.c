@@ -164,7 +164,10 @@ void jobs_placement_changed(struct hub *hub, struct doc *doc, struct doc *prev)
 		e->offered_at_ms = env_mono_ms(hub->env);
 	doc_unref(e->placement);
 	e->placement = doc ? doc_ref(doc) : NULL;
-	jobs_act(e);
+	if (!e->doc && !e->placement)
+		entry_free(e);
+	else
+		jobs_act(e);
 }
 
 /* --- transactions on a record --- */

@@ -48,7 +48,7 @@ json_t *placer_queue_usage(struct placer *p, const char *queue);
 json_t *placer_why(struct placer *p, const char *job_uid);
 
 /* Why the job waits, or where it went and why: JSON with a "text" member; the caller's. NULL when
- * the core does not know it. */
-json_t *placer_explain(struct placer *p, const json_t *job);
+ * the core does not know it. utc_offset_s: of the reader's clock. */
+json_t *placer_explain(struct placer *p, const json_t *job, int32_t utc_offset_s);
 
 #endif

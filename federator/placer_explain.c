@@ -73,7 +73,7 @@ static json_t *with_text(json_t *take_tree, const json_t *job, const struct strb
 	return take_tree;
 }
 
-json_t *placer_explain(struct placer *p, const json_t *job)
+json_t *placer_explain(struct placer *p, const json_t *job, int32_t utc_offset_s)
 {
 	const char *uid = json_str_at(job, "metadata", "uid", NULL);
 	int64_t now = env_wall_ns(p->hub->env);
@@ -88,7 +88,7 @@ json_t *placer_explain(struct placer *p, const json_t *job)
 	if (e && e->placed)
 		strbuf_addc(&text, '\n');
 	if (e)
-		explain_text(e, now, 0, &text);
+		explain_text(e, now, utc_offset_s, &text);
 	if (e && !e->placed)
 		for (size_t i = 0; i < json_array_size(attempts); i++)
 			attempt_text(json_array_get(attempts, i), &text);

@@ -63,6 +63,15 @@ void route_capacity(struct server_request *r, void *arg)
 	server_read_body(r, capacity_body, hub);
 }
 
+/* ?utcOffset=3600: seconds that the reader's clock is ahead of UTC, at most a day. */
+static int32_t utc_offset(const struct server_request *r)
+{
+	const char *text = exchange_query(r->x, "utcOffset");
+	long offset = text ? strtol(text, NULL, 10) : 0;
+
+	return labs(offset) <= 86400 ? (int32_t)offset : 0;
+}
+
 void route_explain(struct server_request *r, void *arg)
 {
 	struct hub *hub = arg;
@@ -72,7 +81,7 @@ void route_explain(struct server_request *r, void *arg)
 	if (sent_to_leader(hub, r))
 		return;
 	job = hub_tree(hub, r->kind, r->ns, r->name);
-	answer = job ? placer_explain(hub->placer, job) : NULL;
+	answer = job ? placer_explain(hub->placer, job, utc_offset(r)) : NULL;
 	if (answer) {
 		server_respond(r, 200, answer);
 		return;
