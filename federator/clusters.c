@@ -184,52 +184,73 @@ static bool sign_request(struct member *m)
 	return true;
 }
 
-/* --- Ready --- */
+/* --- conditions --- */
 
-static json_t *with_ready(const json_t *cluster, const char *status, const char *reason,
-			  const char *message, int64_t now_ns)
-{
-	const json_t *old = json_at(cluster, "status", "conditions", NULL);
-	json_t *list = old ? json_deep_copy(old) : json_array(), *c;
-	char now[TIME_SIZE];
-	size_t i;
+/* What the leader says of a cluster, in the order of its list. */
+struct condition {
+	const char *type, *status, *reason, *message;
+};
 
-	json_array_foreach (list, i, c)
-		if (!strcmp(json_str_at(c, "type", NULL), "Ready"))
-			json_array_remove(list, i--);
-	time_format(now, now_ns);
-	json_array_append_new(list, json_pack("{ss,ss,ss,ss,ss}", "type", "Ready", "status", status,
-					      "reason", reason, "message", message,
-					      "lastTransitionTime", now));
-	return list;
-}
-
-static const char *ready_status(const json_t *cluster)
+static const json_t *find_condition(const json_t *cluster, const char *type)
 {
 	const json_t *list = json_at(cluster, "status", "conditions", NULL), *c;
 	size_t i;
 
 	json_array_foreach (list, i, c)
-		if (!strcmp(json_str_at(c, "type", NULL), "Ready"))
-			return json_str_at(c, "status", NULL);
-	return "";
+		if (!strcmp(json_str_at(c, "type", NULL), type))
+			return c;
+	return NULL;
 }
 
-static void say_ready(struct member *m, const json_t *cluster, bool ready)
+static bool says_so_already(const json_t *cluster, const struct condition *c)
 {
+	const char *status = json_str_at(find_condition(cluster, c->type), "status", NULL);
+
+	/* What was never True need not be said to be False. */
+	return status ? !strcmp(status, c->status) : !strcmp(c->status, "False");
+}
+
+static json_t *condition_tree(const json_t *cluster, const struct condition *c, int64_t now_ns)
+{
+	const json_t *old = find_condition(cluster, c->type);
+	const char *since = json_str_at(old, "lastTransitionTime", NULL);
+	char now[TIME_SIZE];
+
+	time_format(now, now_ns);
+	return json_pack("{ss,ss,ss,ss,ss}", "type", c->type, "status", c->status, "reason",
+			 c->reason, "message", c->message, "lastTransitionTime",
+			 since && says_so_already(cluster, c) ? since : now);
+}
+
+static void say_conditions(struct member *m, const json_t *cluster)
+{
+	bool orphans = json_int_at(cluster, 0, "status", "orphans", NULL) > 0;
+	const struct condition said[] = {
+		{"Ready", m->heard ? "True" : "False", m->heard ? "Heard" : "Silent",
+		 m->heard ? "its agent is heard" : "no heartbeat for 40 s"},
+		{"Orphans", orphans ? "True" : "False", orphans ? "UnknownAttempts" : "None",
+		 orphans ? "attempts live there that the federator knows nothing of; see the "
+			   "events in that cluster"
+			 : "all attempts there are known"},
+	};
 	struct server_change change = {.op = SERVER_UPDATE,
 				       .kind = hub_kind("clusters"),
 				       .name = m->name,
 				       .subresource = "status",
 				       .patch = PATCH_MERGE};
-	json_t *conditions =
-		with_ready(cluster, ready ? "True" : "False", ready ? "Heard" : "Silent",
-			   ready ? "its agent is heard" : "no heartbeat for 40 s",
-			   env_wall_ns(m->owner->hub->env));
-	auto_json *body = json_pack("{s{ss},s{so}}", "metadata", "resourceVersion",
-				    json_str_at(cluster, "metadata", "resourceVersion", NULL),
-				    "status", "conditions", conditions);
+	auto_json *conditions = json_array(), *body = NULL;
+	bool news = false;
 
+	for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+		news = news || !says_so_already(cluster, &said[i]);
+		json_array_append_new(conditions, condition_tree(cluster, &said[i],
+								 env_wall_ns(m->owner->hub->env)));
+	}
+	if (!news)
+		return;
+	body = json_pack("{s{ss},s{sO}}", "metadata", "resourceVersion",
+			 json_str_at(cluster, "metadata", "resourceVersion", NULL), "status",
+			 "conditions", conditions);
 	change.body = body;
 	member_write(m, &change);
 }
@@ -249,7 +270,6 @@ static void member_act(struct member *m)
 	auto_free(cluster_destroy) struct cluster *view = NULL;
 	auto_json *tree = NULL;
 	struct error err;
-	const char *ready;
 
 	if (m->writing || !m->doc || !hub_leads(m->owner->hub, NULL))
 		return;
@@ -262,9 +282,7 @@ static void member_act(struct member *m)
 	if (!view->accepted || make_namespace(m) || sign_request(m))
 		return;
 	tree = doc_tree(m->doc);
-	ready = ready_status(tree);
-	if (m->heard != !strcmp(ready, "True") && (m->heard || *ready))
-		say_ready(m, tree, m->heard);
+	say_conditions(m, tree);
 }
 
 /* --- events --- */

@@ -240,6 +240,7 @@ static json_t *summary_tree(struct reporter *r)
 	json_set_str(status, "version", r->version);
 	json_set_str(status, "memberUID", r->agent->member_uid);
 	json_set_int(status, "nodes", count_nodes(report.capacity));
+	json_set_int(status, "orphans", (int64_t)runner_orphans(r->agent->runner));
 	json_object_set_new(status, "capacity", total(report.capacity));
 	json_object_set_new(status, "allocatable", total(report.capacity));
 	json_object_set_new(status, "free", total(report.shapes));
@@ -309,6 +310,11 @@ static void on_version(const struct kube_answer *a, void *arg)
 	reporter_changed(r);
 }
 
+static void on_orphans(void *arg)
+{
+	reporter_changed(arg);
+}
+
 struct reporter *reporter_create(struct agent *a)
 {
 	struct reporter *r = xnew0(struct reporter);
@@ -316,6 +322,7 @@ struct reporter *reporter_create(struct agent *a)
 	r->agent = a;
 	r->timer = timer_create_in(a->env, on_timer, r);
 	r->summary_timer = timer_create_in(a->env, on_summary_timer, r);
+	runner_on_orphans(a->runner, on_orphans, r);
 	r->call = kube_send(a->member, &(struct kube_request){.method = "GET",
 							      .path = "/version",
 							      .done = on_version,
