@@ -13,6 +13,7 @@
 #include "base/strbuf.h"
 
 #define VALUE_SHOWN 200 /* bytes of an offending value that a message quotes */
+#define NAME_SHOWN  100 /* and of a name, so that what is wrong with it is still said */
 
 static const struct {
 	const char *reason, *text;
@@ -30,17 +31,13 @@ static size_t utf8_cut(const char *s, size_t n)
 	return n;
 }
 
-static void add_value(struct strbuf *out, const char *value)
+static void add_shown(struct strbuf *out, const char *text, size_t limit)
 {
-	size_t n = strlen(value);
+	size_t n = strlen(text);
 
-	strbuf_adds(out, ": ");
-	if (n <= VALUE_SHOWN) {
-		strbuf_add(out, value, n);
-		return;
-	}
-	strbuf_add(out, value, utf8_cut(value, VALUE_SHOWN));
-	strbuf_adds(out, "...");
+	strbuf_add(out, text, n <= limit ? n : utf8_cut(text, limit));
+	if (n > limit)
+		strbuf_adds(out, "...");
 }
 
 void causes_add(struct causes *c, enum cause_type type, const char *field, const char *value,
@@ -55,8 +52,10 @@ void causes_add(struct causes *c, enum cause_type type, const char *field, const
 	strbuf_vaddf(&said, detail, ap);
 	va_end(ap);
 	strbuf_adds(&message, cause_types[type].text);
-	if (value)
-		add_value(&message, value);
+	if (value) {
+		strbuf_adds(&message, ": ");
+		add_shown(&message, value, VALUE_SHOWN);
+	}
 	if (said.size)
 		strbuf_addf(&message, ": %s", said.bytes);
 	GROW(c->items, c->n, c->cap);
@@ -166,7 +165,9 @@ void status_invalid(const char *kind, const char *group, const char *name,
 
 	if (!err)
 		return;
-	strbuf_addf(&text, "%s%s%s \"%s\" is invalid: ", kind, *group ? "." : "", group, name);
+	strbuf_addf(&text, "%s%s%s \"", kind, *group ? "." : "", group);
+	add_shown(&text, name, NAME_SHOWN);
+	strbuf_adds(&text, "\" is invalid: ");
 	if (causes->n > 1)
 		strbuf_addc(&text, '[');
 	add_causes(&text, causes, sizeof(err->text) - sizeof(", and 100 more]"));
