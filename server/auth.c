@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "server/internal.h"
+#include "server/request.h"
 
 #define ANONYMOUS "system:anonymous"
 

@@ -1,7 +1,7 @@
 /* Writes of this process itself, through the same pipeline as everybody's. */
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/write.h"
 
 struct change {
 	void (*done)(const json_t *object, const struct error *err, void *arg);

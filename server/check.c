@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "api/schema.h"
-#include "server/internal.h"
+#include "server/write.h"
 
 #define MAX_UNKNOWN 30 /* fields that are named; more help nobody */
 

@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/read.h"
+#include "server/write.h"
 
 struct collection {
 	struct request *request;

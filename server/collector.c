@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/scan.h"
-#include "server/internal.h"
+#include "server/write.h"
 
 #define WAKE_MS       10
 #define RETRY_MS      1000

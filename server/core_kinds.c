@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/encode.h"
-#include "server/internal.h"
+#include "server/write.h"
 
 bool is_namespace(const struct kind *k)
 {

@@ -1,7 +1,7 @@
 /* POST: a new object. */
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/write.h"
 
 static int take_name(struct write *w, struct error *err)
 {

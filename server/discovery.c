@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/pages.h"
 
 static const struct {
 	enum verb verb;

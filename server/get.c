@@ -1,7 +1,7 @@
 /* One object. */
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/read.h"
 
 static void send_object(struct request *r, const struct table_options *o, const struct doc *d)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/encode.h"
-#include "server/internal.h"
+#include "server/read.h"
 
 #define WHOLE_MAX     (512 * 1024) /* larger answers are streamed at the client's pace */
 #define STREAM_AHEAD  (256 * 1024) /* bytes that may wait for the client */

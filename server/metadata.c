@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/meta.h"
-#include "server/internal.h"
+#include "server/write.h"
 
 const char *meta_str(const json_t *object, const char *field)
 {

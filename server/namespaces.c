@@ -7,7 +7,8 @@
 
 #include "base/log.h"
 #include "base/scan.h"
-#include "server/internal.h"
+#include "server/read.h"
+#include "server/write.h"
 
 #define WAKE_MS       10   /* many deletions are looked at together */
 #define RETRY_MS      1000 /* after a failure, or while another process leads */

@@ -4,7 +4,7 @@
 
 #include "api/proto.h"
 #include "base/yaml.h"
-#include "server/internal.h"
+#include "server/negotiate.h"
 
 /* One media range of an Accept header; texts are cut at their size. */
 struct media {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/schema.h"
-#include "server/internal.h"
+#include "server/pages.h"
 
 #define REF_PREFIX "#/components/schemas/"
 

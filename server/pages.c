@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/encode.h"
-#include "server/internal.h"
+#include "server/pages.h"
 
 static const char *const content_types[] = {
 	[FORM_JSON] = "application/json",

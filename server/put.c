@@ -1,7 +1,7 @@
 /* From the object in hand to guards and writes: which keys hold it, and what must still be so. */
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/write.h"
 
 static void make_keys(struct write *w)
 {

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/request.h"
 
 static void closed(struct exchange *x, bool lost, void *arg)
 {

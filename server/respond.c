@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/request.h"
 
 #define MAX_WARNING 4000 /* bytes of one Warning header; clients cut at about that */
 
@@ -53,7 +53,8 @@ static bool details_name_object(const struct error *err, const struct causes *ca
 	return err->code != ERR_INVALID || (causes && causes->n);
 }
 
-json_t *status_of(const struct request *r, const struct error *err, const struct causes *causes)
+static json_t *status_of(const struct request *r, const struct error *err,
+			 const struct causes *causes)
 {
 	const struct kind *k = details_name_object(err, causes) ? r->pub.kind : NULL;
 	const struct status_details details = {

@@ -1,7 +1,8 @@
 /* From a method and a path to what it means: kind, names, subresource, verb, who runs it. */
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/read.h"
+#include "server/write.h"
 
 #define MAX_SEGMENTS 10
 

@@ -3,7 +3,7 @@
 
 #include "api/selector.h"
 #include "base/scan.h"
-#include "server/internal.h"
+#include "server/read.h"
 
 static int check_field(const struct kind *k, const char *path, struct error *err)
 {

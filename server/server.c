@@ -5,7 +5,9 @@
 
 #include "api/selector.h"
 #include "base/log.h"
-#include "server/internal.h"
+#include "server/pages.h"
+#include "server/read.h"
+#include "server/write.h"
 
 #define START_MS 1000 /* between tries to make the profile's namespaces */
 

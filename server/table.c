@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/encode.h"
-#include "server/internal.h"
+#include "server/read.h"
+#include "server/write.h"
 
 int table_options_parse(const struct request *r, struct table_options *ret, struct error *err)
 {

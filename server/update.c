@@ -1,7 +1,7 @@
 /* PUT and PATCH: another state of an object that is there. */
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/write.h"
 
 /* --- the object as it is wished --- */
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/read.h"
 
 static void fresh_done(const struct error *err, void *arg)
 {
@@ -16,7 +16,8 @@ static void fresh_done(const struct error *err, void *arg)
 	request_unref(r);
 }
 
-void too_large_version(int64_t version, int64_t present, struct error *err, struct causes *causes)
+static void too_large_version(int64_t version, int64_t present, struct error *err,
+			      struct causes *causes)
 {
 	error_set(err, ERR_TIMEOUT, "Too large resource version: %" PRId64 ", current: %" PRId64,
 		  version, present);

@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/read.h"
+#include "server/write.h"
 
 #define BOOKMARK_MS  60000
 #define DEFAULT_S    1800         /* and up to twice that, so that watches do not end together */

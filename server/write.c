@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "server/internal.h"
+#include "server/write.h"
 
 static void write_try(struct write *w);
 
