@@ -57,7 +57,7 @@ static void fail(struct follow *f, const struct error *err)
 	f->failure = *err;
 	if (err->code == ERR_UNREACHABLE || err->code == ERR_UNKNOWN_OUTCOME ||
 	    err->code == ERR_TIMEOUT)
-		session_translate(f->session, "GET", "?limit=", &f->failure);
+		session_translate(f->session, true, &f->failure);
 	session_wake(f->session, f->config.done);
 }
 
@@ -69,7 +69,7 @@ static void on_health(bool ok, const struct error *err, void *arg)
 	if (!ok && f->n_synced < f->n_informers) {
 		fail(f, err);
 	} else if (!ok && !f->lost) {
-		text = xasprintf("lost the federator, trying again: %s", err->text);
+		text = xasprintf("lost the federator, trying again: %s", failure_reason(err));
 		say_warning(text);
 	}
 	f->lost = !ok;

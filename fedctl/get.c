@@ -141,7 +141,6 @@ static int watch(struct get *g, const char *const *names, size_t n)
 	auto_free(follow_destroy) struct follow *f = NULL;
 	const struct error *failure;
 
-	table_keep_all(t);
 	g->table = t;
 	f = follow_create(g->session, &(struct follow_config){.kind = g->layout.kind,
 							      .ns = g->ns,
@@ -157,12 +156,19 @@ static int watch(struct get *g, const char *const *names, size_t n)
 	return failure ? session_fail(g->session, failure) : EXIT_DONE;
 }
 
+/* A name that is not there is an error, as it is without --watch. */
 static int watch_targets(struct get *g, const struct target *targets, size_t n)
 {
 	auto_xfree const char **names = xcalloc(n, sizeof(*names));
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && targets[i].name; i++) {
+		auto_json *object = NULL;
+		struct error err;
+
+		if (session_get(g->session, g->layout.kind, g->ns, targets[i].name, &object, &err))
+			return session_fail(g->session, &err);
 		names[i] = targets[i].name;
+	}
 	return watch(g, names[0] ? names : NULL, names[0] ? n : 0);
 }
 
@@ -181,7 +187,8 @@ static int get_kind(struct session *s, const struct target *targets, size_t n)
 	};
 
 	g.layout.wide = g.output == OUTPUT_WIDE;
-	if (given_truth(s->inv, "watch"))
+	g.layout.growing = given_truth(s->inv, "watch");
+	if (g.layout.growing)
 		return watch_targets(&g, targets, n);
 	return targets[0].name ? get_named(&g, targets, n) : get_all(&g);
 }

@@ -227,6 +227,10 @@ struct table *layout_table(const struct layout *l)
 	t = table_create(c.items, c.n);
 	if (!l->kind->name_wide || l->wide)
 		table_keep_whole(t, l->namespaces);
+	if (l->growing)
+		table_keep_all(t);
+	if (is_job(l->kind) && l->growing)
+		table_widen(t, JOB_PHASE_COLUMN + l->namespaces, strlen("Restarting"));
 	if (is_job(l->kind))
 		table_paint(t, JOB_PHASE_COLUMN + l->namespaces, phase_color);
 	arena_finish(&c.arena);

@@ -13,6 +13,7 @@ struct layout {
 	const struct kind *kind;
 	bool namespaces; /* a column for them */
 	bool wide;       /* more columns, absolute times */
+	bool growing;    /* rows come later that may fill any column */
 };
 
 struct table *layout_table(const struct layout *l);

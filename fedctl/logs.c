@@ -187,7 +187,7 @@ static void on_done(const struct http_answer *a, void *arg)
 		if (a->status)
 			status_read(a->status, a->body, a->size, &err);
 		else
-			session_translate(l->session, "GET", "?task=", &err);
+			session_translate(l->session, true, &err);
 		fail(l, &err);
 	}
 }

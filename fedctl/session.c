@@ -155,13 +155,17 @@ static void ask_leader(struct session *s, const struct call *call, struct reply 
 	kube_destroy(leader);
 }
 
-void session_translate(const struct session *s, const char *method, const char *path,
-		       struct error *err)
+/* What the transport says is "GET https://host/path: reason". */
+const char *failure_reason(const struct error *err)
 {
-	const char *after = strstr(err->text, path);
-	auto_xfree char *reason = xstrdup(after ? after + strlen(path) : err->text);
-	char *r = reason + (after ? strspn(reason, ": ") : 0);
-	bool reads = !strcmp(method, "GET");
+	const char *colon = strstr(err->text, ": ");
+
+	return colon ? colon + 2 : err->text;
+}
+
+void session_translate(const struct session *s, bool reads, struct error *err)
+{
+	auto_xfree char *r = xstrdup(failure_reason(err));
 
 	if (islower((unsigned char)r[*r != '\0']))
 		*r = (char)tolower((unsigned char)*r); /* "SSL" stays */
@@ -204,7 +208,7 @@ int session_call(struct session *s, const struct call *call, json_t **ret_body, 
 		s->details = take_ptr(r.details);
 		*err = r.err;
 		if (is_of_transport(err) && !s->details)
-			session_translate(s, call->method ? call->method : "GET", call->path, err);
+			session_translate(s, !call->method || !strcmp(call->method, "GET"), err);
 		rc = -1;
 	}
 	reply_finish(&r);

@@ -57,9 +57,10 @@ int session_not_found(struct session *s, const struct kind *kind, const char *ns
 void session_wait(struct session *s, const bool *done);
 void session_wake(struct session *s, bool *done);
 
-/* Puts what the transport said into people's words. */
-void session_translate(const struct session *s, const char *method, const char *path,
-		       struct error *err);
+/* Puts what the transport said into people's words; reads: nothing can have been changed. */
+void session_translate(const struct session *s, bool reads, struct error *err);
+/* The last part of what it said: "Connection refused". Borrowed. */
+const char *failure_reason(const struct error *err);
 
 /* "error: ..." on stderr; a line for each cause when the last refusal had several. Returns the exit
  * code that fits. */

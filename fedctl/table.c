@@ -85,6 +85,12 @@ size_t table_rows(const struct table *t)
 	return t->n_rows;
 }
 
+void table_widen(struct table *t, size_t column, size_t width)
+{
+	if (width > t->columns[column].width)
+		t->columns[column].width = width;
+}
+
 void table_keep_all(struct table *t)
 {
 	t->keep_all = true;

@@ -22,6 +22,8 @@ DEFINE_CLEANUP(struct table, table_destroy)
 void table_add(struct table *t, const char *const *cells);
 size_t table_rows(const struct table *t);
 
+/* The column takes at least so much: for words that come later. */
+void table_widen(struct table *t, size_t column, size_t width);
 /* Shows all columns, the empty ones too: rows that come later may fill them. */
 void table_keep_all(struct table *t);
 /* Names are not cut, even where the line gets too long: people copy them. */

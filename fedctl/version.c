@@ -26,6 +26,7 @@ static void print_json(const json_t *server)
 int run_version(struct session *unopened)
 {
 	const struct invocation *inv = unopened->inv;
+	static const char client[] = "fedctl     " FEDERATOR_VERSION "\n";
 	bool plain = !given_text(inv, "output");
 	struct session s = {0};
 	auto_json *server = NULL;
@@ -33,7 +34,7 @@ int run_version(struct session *unopened)
 	int rc = EXIT_DONE;
 
 	if (plain)
-		printf("fedctl     %s\n", FEDERATOR_VERSION);
+		print_out(client, sizeof(client) - 1);
 	if (ask(inv, &server, &s, &err))
 		rc = session_fail(&s, &err);
 	else if (plain)

@@ -51,12 +51,13 @@ Test(table, goes_on_below_what_was_written)
 	auto_free(table_destroy) struct table *t = table_create(headers, 4);
 
 	table_keep_all(t);
+	table_widen(t, 1, 9);
 	table_add(t, (const char *[]){"first", "Pending", NULL, NULL});
 	expect_table(t, 100,
-		     "NAME   PHASE    CLUSTER  WHY\n"
+		     "NAME   PHASE      CLUSTER  WHY\n"
 		     "first  Pending\n");
-	table_add(t, (const char *[]){"b", "Running", "gpu", NULL});
-	expect_table(t, 100, "b      Running  gpu\n");
+	table_add(t, (const char *[]){"b", "Completed", "gpu", NULL});
+	expect_table(t, 100, "b      Completed  gpu\n");
 }
 
 Test(table, cuts_the_last_long_column_to_the_width)
