@@ -515,8 +515,20 @@ static void hold(struct local_job *j, const json_t *placement)
 	standalone_poke(j->alone, ms);
 }
 
-static void over(struct local_job *j)
+/* A person must look: it is not begun again. */
+static void tell_lost(struct local_job *j, const json_t *placement)
 {
+	const char *state = json_str_at(placement, "status", "state", NULL);
+	const char *reason = json_str_at(placement, "status", "reason", NULL);
+	const char *message = json_str_at(placement, "status", "message", NULL);
+
+	if (!strcmp(state, "Lost"))
+		local_tell(j, "Warning", reason ? reason : state, message ? message : "");
+}
+
+static void over(struct local_job *j, const json_t *placement)
+{
+	tell_lost(j, placement);
 	local_drop_gang(j);
 	set_state(j, LOCAL_IDLE);
 	if (!j->doc)
@@ -545,7 +557,7 @@ void local_heard(struct local_job *j, json_t *take_placement, bool last)
 	if (again && !j->ending)
 		hold(j, placement);
 	else
-		over(j);
+		over(j, placement);
 }
 
 /* --- why it waits --- */

@@ -72,7 +72,8 @@ def test_an_agent_killed_while_a_job_runs_goes_by_the_twin_alone(beside, name):
     mark = beside.cluster.audit.mark()
     beside.submit(ours(name, jobs.task(replicas=2, run_seconds=3)))
     beside.wait_phase(name, "Running")
-    beside.agent.restart(gracefully=False)
+    beside.agent.kill()
+    beside.succeed()
     beside.wait_phase(name, "Completed", 60)
     assert beside.posts(mark) == [f"{name}-w-0", f"{name}-w-1"]
 
