@@ -46,6 +46,27 @@ Test(auth, knows_people_by_certificate_or_token)
 	fixture_destroy(f);
 }
 
+static bool authorize_all(const struct server_request *r, struct strbuf *why, void *arg)
+{
+	return true;
+}
+
+Test(auth, gives_nobody_what_a_profile_gives_to_all)
+{
+	const struct server_profile open = {.authorize = authorize_all};
+	struct fixture *f = fixture_create(&open);
+	auto_answer somebody = call_full(f, &(struct call){"GET", CONFIGS, .user = "mallory"});
+	auto_answer list = call_full(f, &(struct call){"GET", CONFIGS, .nobody = true});
+	auto_answer watch = call_full(f, &(struct call){"GET", JOBS "?watch=1", .nobody = true});
+	auto_answer delete = call_full(f, &(struct call){"DELETE", CONFIGS, .nobody = true});
+
+	expect_status(&somebody, 200);
+	expect_failure(&list, 401, "Unauthorized", "Unauthorized");
+	expect_failure(&watch, 401, "Unauthorized", "Unauthorized");
+	expect_failure(&delete, 401, "Unauthorized", "Unauthorized");
+	fixture_destroy(f);
+}
+
 static const struct {
 	const char *user, *method, *path, *text;
 } refusals[] = {
