@@ -7,8 +7,9 @@
 
 #include "base/encode.h"
 
-#define SCAN_MAX_DEPTH 64
-#define EACH_BYTE(b)   (0x0101010101010101ULL * (b))
+#define SCAN_DEPTH      64    /* of what is read into trees */
+#define SCAN_DEPTH_DEEP 10000 /* as much as a Kubernetes API server lets through */
+#define EACH_BYTE(b)    (0x0101010101010101ULL * (b))
 
 bool sv_eq(struct sv v, const char *s)
 {
@@ -26,7 +27,13 @@ static bool scan_fail(struct scan *s, const char *why)
 
 void scan_init(struct scan *s, const char *bytes, size_t n)
 {
-	*s = (struct scan){.at = bytes, .end = bytes + n};
+	*s = (struct scan){.at = bytes, .end = bytes + n, .max_depth = SCAN_DEPTH};
+}
+
+void scan_init_deep(struct scan *s, const char *bytes, size_t n)
+{
+	scan_init(s, bytes, n);
+	s->max_depth = SCAN_DEPTH_DEEP;
 }
 
 static inline bool is_digit(char c)
@@ -228,8 +235,9 @@ static bool begin(struct scan *s, char open, const char *why)
 		return false;
 	if (next_byte(s) != open)
 		return scan_fail(s, why);
-	if (s->depth == SCAN_MAX_DEPTH)
-		return scan_fail(s, "nested deeper than 64 levels");
+	if (s->depth == s->max_depth)
+		return scan_fail(s, s->max_depth == SCAN_DEPTH ? "nested deeper than 64 levels"
+							       : "nested deeper than 10000 levels");
 	s->at++;
 	s->depth++;
 	s->first = true;
@@ -360,31 +368,44 @@ static bool skip_scalar(struct scan *s, enum scan_type type)
 }
 
 /* Not recursive; bit d of `objects` says that the container at depth d is an object. */
-bool scan_skip(struct scan *s)
+static bool skip_value(struct scan *s, uint64_t *objects)
 {
 	unsigned base = s->depth;
-	uint64_t objects = 0;
 	struct sv key;
 
 	do {
 		enum scan_type type = scan_peek(s);
-		uint64_t bit = 1ULL << (s->depth & 63);
+		uint64_t *word = &objects[s->depth / 64], bit = 1ULL << (s->depth % 64);
 
-		if (type == SCAN_OBJECT) {
-			objects |= bit;
-			scan_object_begin(s);
-		} else if (type == SCAN_ARRAY) {
-			objects &= ~bit;
-			scan_array_begin(s);
-		} else {
+		if (type == SCAN_OBJECT && scan_object_begin(s))
+			*word |= bit;
+		else if (type == SCAN_ARRAY && scan_array_begin(s))
+			*word &= ~bit;
+		else
 			skip_scalar(s, type);
-		}
 		/* leave all containers that end here; stop before the next value */
-		while (!s->failed && s->depth > base)
-			if (objects >> (s->depth - 1) & 1 ? scan_key(s, &key) : scan_element(s))
+		while (!s->failed && s->depth > base) {
+			unsigned d = s->depth - 1;
+
+			if (objects[d / 64] >> (d % 64) & 1 ? scan_key(s, &key) : scan_element(s))
 				break;
+		}
 	} while (!s->failed && s->depth > base);
 	return !s->failed;
+}
+
+static bool skip_deep(struct scan *s)
+{
+	uint64_t objects[SCAN_DEPTH_DEEP / 64 + 1] = {0};
+
+	return skip_value(s, objects);
+}
+
+bool scan_skip(struct scan *s)
+{
+	uint64_t objects[2] = {0}; /* one bit more than SCAN_DEPTH: of what is then refused */
+
+	return s->max_depth > SCAN_DEPTH ? skip_deep(s) : skip_value(s, objects);
 }
 
 bool scan_raw(struct scan *s, struct sv *ret_value)
@@ -464,7 +485,7 @@ static bool find_member(struct sv object, const char *name, struct sv *ret_value
 	struct scan s;
 	struct sv key;
 
-	scan_init(&s, object.p, object.n);
+	scan_init_deep(&s, object.p, object.n);
 	if (scan_peek(&s) != SCAN_OBJECT)
 		return false;
 	scan_object_begin(&s);

@@ -43,13 +43,16 @@ enum scan_type {
 
 struct scan {
 	const char *at, *end;
-	unsigned depth;
+	unsigned depth, max_depth;
 	bool failed;
 	const char *why; /* what was wrong at `at`; a constant */
 	bool first;      /* nothing of the present container was read yet */
 };
 
 void scan_init(struct scan *s, const char *bytes, size_t n);
+/* The same to a depth of 10,000: to pass over what others have written; nothing of it may become a
+ * tree without being scanned again. scan_find() and scan_find_str() look as deep. */
+void scan_init_deep(struct scan *s, const char *bytes, size_t n);
 enum scan_type scan_peek(struct scan *s); /* type of the next value */
 bool scan_object_begin(struct scan *s);
 bool scan_key(struct scan *s, struct sv *ret_key); /* false: the object ended (or failed) */

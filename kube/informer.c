@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/status.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/scan.h"
@@ -134,6 +135,15 @@ static void upsert(struct informer *i, struct doc *doc)
 	i->callbacks.changed(doc, prev, i->callbacks.arg);
 }
 
+/* One object that cannot be read must not hide the others: it counts as absent. */
+static bool is_readable(const struct informer *i, const struct doc *doc, struct sv object)
+{
+	if (object_is_shallow(object))
+		return true;
+	log_warn("informer", "%s: %s is left out: nested deeper than 64 levels", i->path, doc->key);
+	return false;
+}
+
 /* --- list --- */
 
 static void list_failed(struct informer *i, const struct error *err)
@@ -177,7 +187,7 @@ static int take_page(struct informer *i, const struct kube_answer *a, struct err
 
 	if (object_list_read(a->body, a->size, &list, err))
 		return -1;
-	scan_init(&s, list.items.p, list.items.n);
+	scan_init_deep(&s, list.items.p, list.items.n);
 	if (list.items.n && !scan_array_begin(&s))
 		return error_set(err, ERR_INTERNAL, "list %s: items is not an array", i->path);
 	while (list.items.n && scan_element(&s) && scan_raw(&s, &item)) {
@@ -185,7 +195,8 @@ static int take_page(struct informer *i, const struct kube_answer *a, struct err
 
 		if (!doc)
 			return -1;
-		upsert(i, doc);
+		if (is_readable(i, doc, item))
+			upsert(i, doc);
 	}
 	key = list.next_page;
 	free(i->page_token);
@@ -300,7 +311,7 @@ static int apply_event(struct informer *i, const char *type, struct sv object, s
 		return -1;
 	take_version(i, doc->version);
 	k = known_find(i, doc->key);
-	if (strcmp(type, "DELETED"))
+	if (strcmp(type, "DELETED") && is_readable(i, doc, object))
 		upsert(i, doc);
 	else if (k)
 		known_remove(i, k);

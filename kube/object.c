@@ -32,6 +32,14 @@ int object_list_read(const char *bytes, size_t n, struct object_list *ret, struc
 	return 0;
 }
 
+bool object_is_shallow(struct sv object)
+{
+	struct scan s;
+
+	scan_init(&s, object.p, object.n);
+	return scan_skip(&s);
+}
+
 struct doc *object_doc(struct sv object, struct error *err)
 {
 	auto_xfree char *key = NULL;

@@ -217,3 +217,26 @@ Test(informer, a_list_must_not_be_older_than_was_asked)
 					  "&resourceVersionMatch=NotOlderThan");
 	end(i, &t);
 }
+
+Test(informer, one_object_that_is_nested_too_deep_does_not_hide_the_others)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	auto_strbuf deep = {0}, list = {0};
+	struct told t = {0};
+	struct informer *i = start(p, &t, false);
+
+	strbuf_adds(&deep, "{\"metadata\":{\"name\":\"deep\",\"resourceVersion\":\"3\"},\"x\":");
+	for (int d = 0; d < 100; d++)
+		strbuf_addc(&deep, '[');
+	for (int d = 0; d < 100; d++)
+		strbuf_addc(&deep, ']');
+	strbuf_addc(&deep, '}');
+	strbuf_addf(&list, LIST("9", "", OBJECT("a", "1") ",%s," OBJECT("b", "2")), deep.bytes);
+	peer_answer(p, 200, list.bytes);
+	expect_told(&t, "+ns/a=1 +ns/b=2 ok synced ");
+	strbuf_clear(&list);
+	strbuf_addf(&list, EVENT("ADDED", "%s") EVENT("MODIFIED", OBJECT("a", "4")), deep.bytes);
+	peer_stream(p, list.bytes);
+	expect_told(&t, "~ns/a=4 ");
+	end(i, &t);
+}
