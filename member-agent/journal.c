@@ -131,6 +131,12 @@ void journal_add(struct journal *j, struct run *run, const char *outcome)
 		timer_start(j->timer, JOURNAL_WAIT_MS);
 }
 
+void journal_hurry(struct journal *j)
+{
+	if (j->n && !j->create)
+		timer_start(j->timer, 1);
+}
+
 void journal_drop(struct journal *j, struct run *run)
 {
 	for (size_t i = 0; j && i < j->n; i++)

@@ -12,6 +12,8 @@ void run_hurry(struct run *run)
 	if (run->hurried)
 		return;
 	run->hurried = true;
+	if (run->journal_asked)
+		journal_hurry(run->runner->journal);
 	run_poke(run);
 }
 
@@ -185,6 +187,8 @@ void run_forget(struct run *run)
 		if (!run->journal_asked)
 			journal_add(r->journal, run, outcome_text(run));
 		run->journal_asked = true;
+		if (run->hurried)
+			journal_hurry(r->journal);
 		return;
 	}
 	if (run->hurried)

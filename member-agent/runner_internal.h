@@ -264,6 +264,7 @@ void run_hurry(struct run *run);
 struct journal *journal_create(struct runner *r);
 void journal_destroy(struct journal *j);
 void journal_add(struct journal *j, struct run *run, const char *outcome);
+void journal_hurry(struct journal *j); /* somebody waits for what is not written yet */
 void journal_drop(struct journal *j, struct run *run); /* it will not be told */
 
 /* logs.c */
