@@ -167,7 +167,8 @@ void store_forget(struct store *s, const void *arg);
 void store_destroy(struct store *s);
 
 struct store *store_memory_create(struct loop *loop);
-/* endpoints: comma-separated URLs. TLS files may be NULL. */
+/* endpoints: comma-separated URLs. The others are PEM texts, NULL without TLS; etcd's gateway
+ * refuses a client certificate with a CN when etcd has users. */
 struct store_etcd_config {
 	const char *endpoints, *ca_pem, *cert_pem, *key_pem;
 };

@@ -310,11 +310,17 @@ static void joins_the_status(struct bed *bed)
 {
 	struct stage s;
 	struct cache_tape t;
-	int64_t main, status;
+	int64_t main, status, late_status, late_main;
 	struct doc *doc;
 
+	put_doc(bed, JOBS "b", "");
+	late_status = put_now(bed, STATUSES "b", "{}");
+	put_now(bed, STATUSES "c", "{}");
+	late_main = put_doc(bed, JOBS "c", "");
 	status = put_now(bed, STATUSES "a", "{\"n\":1}");
 	stage_init(&s, bed);
+	cr_assert_eq(cache_get(s.cache, JOBS "b")->version, late_status);
+	cr_assert_eq(cache_get(s.cache, JOBS "c")->version, late_main);
 	cache_tape_start(&t, &s, STORE_PREFIX, cache_version(s.cache));
 	assert_doc(&s, JOBS "a", NULL);
 	main = put_doc(bed, JOBS "a", "one");

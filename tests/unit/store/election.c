@@ -173,10 +173,12 @@ static void a_leader_whose_key_is_gone_is_deposed(struct bed *bed)
 static void a_lost_answer_does_not_lose_the_election(struct bed *bed)
 {
 	struct candidate c;
+	int64_t before = revision_now(bed);
 
 	setenv("FEDERATOR_FAULT", "lose-answer:1", 1);
 	candidate_start(&c, bed, "x");
 	bed_wait(bed, is_elected, &c);
+	cr_assert_eq(election_guard(c.election).revision, before + 1, "its first try counts");
 	cr_assert_eq(write_as(&c, election_guard(c.election)), STORE_COMMITTED);
 	candidate_leave(&c);
 }

@@ -12,8 +12,9 @@
 #include "base/mem.h"
 
 struct etcd_server {
-	char *dir, *client_url, *peer_url;
-	int port;
+	char *dir, *client_url, *peer_url, *health_url;
+	int port; /* that answers /health without TLS */
+	bool tls;
 	pid_t pid;
 };
 
@@ -49,20 +50,46 @@ static bool answers(int port)
 	return strstr(answer, "\"health\":\"true\"") != NULL;
 }
 
+#define MAX_ARGS 40
+
+static void add_args(char **args, const char *const *more)
+{
+	size_t n = 0;
+
+	while (args[n])
+		n++;
+	for (; *more; more++) {
+		cr_assert_lt(n, MAX_ARGS);
+		args[n++] = xstrdup(*more);
+	}
+}
+
+static char *file_of(const struct etcd_server *e, const char *name)
+{
+	return xasprintf("%s.%s", e->dir, name);
+}
+
 static void exec_etcd(const struct etcd_server *e)
 {
 	const char *program = getenv("FEDERATOR_ETCD");
-	char *cluster = xasprintf("default=%s", e->peer_url);
-	char *log = xasprintf("%s.log", e->dir);
-	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	char *args[MAX_ARGS + 1] = {0};
+	int fd = open(file_of(e, "log"), O_WRONLY | O_CREAT | O_APPEND, 0600);
 
+	add_args(args, (const char *const[]){
+			       "etcd", "--data-dir", e->dir, "--listen-client-urls", e->client_url,
+			       "--advertise-client-urls", e->client_url, "--listen-peer-urls",
+			       e->peer_url, "--initial-advertise-peer-urls", e->peer_url,
+			       "--initial-cluster", xasprintf("default=%s", e->peer_url),
+			       "--logger", "zap", NULL});
+	if (e->tls)
+		add_args(args, (const char *const[]){
+				       "--listen-metrics-urls", e->health_url, "--client-cert-auth",
+				       "--trusted-ca-file", file_of(e, "ca"), "--cert-file",
+				       file_of(e, "cert"), "--key-file", file_of(e, "key"), NULL});
 	dup2(fd, 1);
 	dup2(fd, 2);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	execl(program ? program : "/usr/bin/etcd", "etcd", "--data-dir", e->dir,
-	      "--listen-client-urls", e->client_url, "--advertise-client-urls", e->client_url,
-	      "--listen-peer-urls", e->peer_url, "--initial-advertise-peer-urls", e->peer_url,
-	      "--initial-cluster", cluster, "--logger", "zap", NULL);
+	execv(program ? program : "/usr/bin/etcd", args);
 	_exit(127);
 }
 
@@ -85,16 +112,56 @@ void etcd_server_wait(struct etcd_server *e)
 	cr_assert_fail("etcd did not answer within 30 s, see %s.log", e->dir);
 }
 
-struct etcd_server *etcd_server_start(void)
+static struct etcd_server *server_create(bool tls)
 {
 	struct etcd_server *e = xnew0(struct etcd_server);
+	int port = free_port();
 
+	e->tls = tls;
 	e->dir = xstrdup(access("/dev/shm", W_OK) ? "/tmp/test-store-XXXXXX"
 						  : "/dev/shm/test-store-XXXXXX");
 	cr_assert(mkdtemp(e->dir));
-	e->port = free_port();
-	e->client_url = xasprintf("http://127.0.0.1:%d", e->port);
+	e->port = tls ? free_port() : port;
+	e->client_url = xasprintf("http%s://127.0.0.1:%d", tls ? "s" : "", port);
 	e->peer_url = xasprintf("http://127.0.0.1:%d", free_port());
+	e->health_url = xasprintf("http://127.0.0.1:%d", e->port);
+	return e;
+}
+
+struct etcd_server *etcd_server_start(void)
+{
+	struct etcd_server *e = server_create(false);
+
+	etcd_server_restart(e);
+	etcd_server_wait(e);
+	return e;
+}
+
+static void write_file(const struct etcd_server *e, const char *name, const char *text)
+{
+	auto_xfree char *path = file_of(e, name);
+
+	cr_assert_eq(file_write(path, text, strlen(text), 0600, NULL), 0);
+}
+
+/* etcd's gateway is a client of its own server, with the server's certificate. */
+struct etcd_server *etcd_server_start_tls(const struct pki_pair *ca)
+{
+	static const char *const hosts[] = {"127.0.0.1", NULL};
+	const struct pki_subject subject = {.user = "etcd",
+					    .hosts = hosts,
+					    .not_before_s = time(NULL) - 60,
+					    .not_after_s = time(NULL) + 3600,
+					    .server = true,
+					    .client = true};
+	struct etcd_server *e = server_create(true);
+	struct pki_pair own;
+
+	cr_assert_eq(pki_issue(ca, &subject, &own, NULL), 0);
+	write_file(e, "ca", ca->cert_pem);
+	write_file(e, "cert", own.cert_pem);
+	write_file(e, "key", own.key_pem);
+	pki_pair_finish(&own);
 	etcd_server_restart(e);
 	etcd_server_wait(e);
 	return e;
@@ -126,18 +193,25 @@ void etcd_server_wipe(struct etcd_server *e)
 	mkdir(e->dir, 0700);
 }
 
+static void remove_file(const struct etcd_server *e, const char *name)
+{
+	auto_xfree char *path = file_of(e, name);
+
+	unlink(path);
+}
+
 void etcd_server_stop(struct etcd_server *e)
 {
-	char *log;
-
 	if (!e)
 		return;
 	etcd_server_kill(e);
-	log = xasprintf("%s.log", e->dir);
 	remove_tree(e->dir);
-	unlink(log);
-	free(log);
+	remove_file(e, "log");
+	remove_file(e, "ca");
+	remove_file(e, "cert");
+	remove_file(e, "key");
 	free(e->dir);
+	free(e->health_url);
 	free(e->client_url);
 	free(e->peer_url);
 	free(e);

@@ -7,9 +7,13 @@
 
 #include <sys/types.h>
 
+#include "base/pki.h"
+
 struct etcd_server;
 
-struct etcd_server *etcd_server_start(void);  /* returns when it answers */
+struct etcd_server *etcd_server_start(void); /* returns when it answers */
+/* With TLS, for clients whose certificate is of that CA. */
+struct etcd_server *etcd_server_start_tls(const struct pki_pair *ca);
 void etcd_server_stop(struct etcd_server *e); /* NULL is fine; its data goes too */
 const char *etcd_server_url(const struct etcd_server *e);
 pid_t etcd_server_pid(const struct etcd_server *e);
