@@ -1,11 +1,21 @@
 /* explain: why a job waits, or where it ran and why. The federator answers; this prints. */
 #include <string.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "fedctl/commands.h"
 #include "fedctl/output.h"
 #include "fedctl/session.h"
 #include "fedctl/targets.h"
+
+/* Seconds that this machine's clock shows ahead of UTC. */
+static long utc_offset(void)
+{
+	time_t now = time(NULL);
+	struct tm local;
+
+	return localtime_r(&now, &local) ? local.tm_gmtoff : 0;
+}
 
 static int explain(struct session *s, const char *name, struct error *err)
 {
@@ -17,7 +27,7 @@ static int explain(struct session *s, const char *name, struct error *err)
 	if (session_get(s, jobs, s->ns, name, &job, err))
 		return -1;
 	object_path(jobs, s->ns, name, &path);
-	strbuf_adds(&path, "/explain");
+	strbuf_addf(&path, "/explain?utcOffset=%ld", utc_offset());
 	if (session_call(s, &(struct call){.path = path.bytes}, &answer, err))
 		return -1;
 	text = json_str_at(answer, "text", NULL);

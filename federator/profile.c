@@ -79,7 +79,7 @@ void hub_profile(struct hub *hub, struct server_profile *ret)
 		.routes = t->routes,
 		.n_routes = ARRAY_LEN(served_routes),
 		.namespaces = namespaces,
-		.git_version = "v1.36.0",
+		.git_version = "v1.36.0+federator-" FEDERATOR_VERSION,
 		.ca_pem = hub->state.ca.cert_pem,
 		.token = hub_token,
 		.view = view,
