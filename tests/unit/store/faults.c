@@ -160,8 +160,8 @@ static void check_acknowledged(const struct load *load, const struct tape *t)
 		acked += w->acked;
 		doubts += w->doubts;
 	}
-	cr_assert_geq(t->records.n, acked);
-	cr_assert_leq(t->records.n, acked + doubts);
+	cr_assert_geq(t->records.n, (size_t)acked);
+	cr_assert_leq(t->records.n, (size_t)(acked + doubts));
 	cr_assert(acked > 100 && doubts > 0, "%d acknowledged, %d in doubt", acked, doubts);
 }
 
