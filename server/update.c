@@ -49,6 +49,18 @@ static int needs_version(struct write *w, struct error *err)
 	return -1;
 }
 
+static int other_uid(const struct write *w, const char *uid, const char *is, struct error *err)
+{
+	auto_strbuf resource = {0};
+
+	kind_resource_name(w->pub.kind, &resource);
+	return error_set(
+		err, ERR_CONFLICT,
+		"Operation cannot be fulfilled on %s \"%s\": the uid in the request (%.60s) "
+		"is not that of the object (%s)",
+		strbuf_str(&resource), w->pub.name, uid, is);
+}
+
 static int check_version(struct write *w, struct error *err)
 {
 	const char *version = meta_str(w->pub.object, "resourceVersion");
@@ -57,11 +69,7 @@ static int check_version(struct write *w, struct error *err)
 	if (!version && w->type == WRITE_REPLACE && !w->pub.kind->core)
 		return needs_version(w, err);
 	if (uid && is && strcmp(uid, is) != 0)
-		return error_set(
-			err, ERR_CONFLICT,
-			"Operation cannot be fulfilled on %s \"%s\": the uid in the request "
-			"(%.60s) is not that of the object (%s)",
-			w->pub.kind->plural, w->pub.name, uid, is);
+		return other_uid(w, uid, is, err);
 	if (version && strcmp(version, meta_str(w->old, "resourceVersion")) != 0)
 		return conflict(w->pub.kind, w->pub.name, err);
 	return 0;

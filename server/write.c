@@ -63,6 +63,8 @@ static void write_reset(struct write *w)
 	w->pub.stored = w->stored = NULL;
 	w->pub.remove = false;
 	w->key = w->status_key = NULL;
+	if (w->type == WRITE_CREATE)
+		w->pub.name = NULL; /* each try takes it from the body, or makes one */
 	w->n_guards = w->n_writes = w->own_writes = w->whole = w->n_warnings = w->n_unknown = 0;
 	w->unchanged = w->removed = false;
 }
