@@ -16,6 +16,12 @@
 static void cache_load(struct cache *c);
 static void cache_load_page(struct cache *c);
 
+static void cache_load_later(struct cache *c)
+{
+	timer_start(c->retry, env_backoff_ms(loop_env(c->loop), c->tries++, RETRY_FIRST_MS,
+					     RETRY_LONGEST_MS));
+}
+
 static void on_window_event(const struct cache_event *e, void *arg)
 {
 	cache_window_add(arg, e);
@@ -98,7 +104,10 @@ static void on_store_ended(const struct error *err, void *arg)
 
 	c->store_watch = NULL;
 	changes_clear(c);
-	cache_load(c);
+	if (err->code == ERR_EXPIRED)
+		cache_load(c);
+	else
+		cache_load_later(c);
 }
 
 static void cache_start_watch(struct cache *c)
@@ -152,8 +161,7 @@ static void on_load_page(const struct store_item *items, size_t n, bool more, in
 	struct cache *c = arg;
 
 	if (err) {
-		timer_start(c->retry, env_backoff_ms(loop_env(c->loop), c->tries++, RETRY_FIRST_MS,
-						     RETRY_LONGEST_MS));
+		cache_load_later(c);
 		return;
 	}
 	load_items(c, items, n);

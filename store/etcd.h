@@ -44,6 +44,9 @@ static inline struct etcd *etcd_of(struct store *s)
 	return container_of(s, struct etcd, store);
 }
 
+/* A restart of etcd takes 0.2 s, an election 1 to 2. */
+#define ETCD_PATIENCE_MS 3000
+
 /* --- calls --- */
 
 struct etcd_call_spec {
@@ -95,7 +98,7 @@ void etcd_revision_told(struct etcd *e, int64_t revision, int64_t asked);
 
 #define BATCH_ENTRIES 100
 #define BATCH_GUARDS  128 /* etcd's default --max-txn-ops */
-#define BATCH_KEYS    128
+#define BATCH_OPS     128
 #define BATCH_BYTES   (1200 * 1024) /* etcd's default --max-request-bytes is 1.5 MiB */
 
 /* A key in use, once for all entries that name it. */
@@ -134,17 +137,23 @@ struct etcd_entry {
 	struct etcd_write *writes;
 	size_t n_guards, n_writes;
 	size_t bytes; /* about, of the request as etcd counts it */
-	bool alone;   /* it can fail for a reason that no guard tells: with a lease */
+	int64_t since_ms;
+	bool alone; /* it can fail for a reason that no guard tells: with a lease */
 	void (*done)(const struct store_result *result, void *arg); /* NULL: forgotten */
 	void *arg;
 	enum store_outcome outcome;
 };
 
+static inline size_t etcd_entry_ops(const struct etcd_entry *entry)
+{
+	return entry->n_writes ? entry->n_writes : 1;
+}
+
 struct etcd_batch {
 	struct list_node link;
 	struct etcd *etcd;
 	struct list entries;
-	size_t n_entries, n_guards, n_writes, bytes;
+	size_t n_entries, n_guards, n_ops, bytes;
 	bool nested;
 	int64_t asked;    /* the highest revision known when it was sent */
 	int64_t revision; /* its own, when anything was written */
@@ -156,6 +165,9 @@ void etcd_commit(struct store *s, const struct store_txn *txn,
 		 void (*done)(const struct store_result *result, void *arg), void *arg);
 void etcd_commits_init(struct etcd *e);
 void etcd_commits_forget(struct etcd *e, const void *arg);
+/* etcd does not serve: those that have waited long fail now, rather than one batch after another.
+ */
+void etcd_commits_give_up(struct etcd *e, const struct error *why);
 void etcd_commits_finish(struct etcd *e);
 
 void etcd_batch_send(struct etcd_batch *batch);

@@ -24,9 +24,12 @@ static void add_guards(struct strbuf *out, const struct etcd_entry *entry, bool 
 	}
 }
 
-/* index: of the entry's first write in the batch; the same however the batch is sent. */
+/* index: of the entry's first write in the batch; the same however the batch is sent. A transaction
+ * that writes nothing reads: etcd judges the guards of an empty one on any member's old view. */
 static void add_writes(struct strbuf *out, const struct etcd_entry *entry, int64_t index)
 {
+	if (!entry->n_writes)
+		etcd_write_count(out, entry->guards[0].key->key64);
 	for (size_t i = 0; i < entry->n_writes; i++, index++) {
 		const struct etcd_write *w = &entry->writes[i];
 
@@ -53,10 +56,10 @@ static void write_flat(struct strbuf *out, const struct etcd_batch *b)
 	}
 	strbuf_adds(out, "],\"success\":[");
 	list_for_each (entry, &b->entries, link) {
-		if (index && entry->n_writes)
+		if (index)
 			strbuf_addc(out, ',');
 		add_writes(out, entry, index);
-		index += (int64_t)entry->n_writes;
+		index += (int64_t)etcd_entry_ops(entry);
 	}
 	strbuf_adds(out, "]}");
 }
@@ -76,7 +79,7 @@ static void write_nested(struct strbuf *out, const struct etcd_batch *b)
 		add_guards(out, entry, true, &first);
 		strbuf_adds(out, "],\"success\":[");
 		add_writes(out, entry, index);
-		index += (int64_t)entry->n_writes;
+		index += (int64_t)etcd_entry_ops(entry);
 		strbuf_adds(out, "]}}");
 	}
 	strbuf_adds(out, "]}");
@@ -106,11 +109,11 @@ static size_t answers_expected(const struct etcd_batch *b, const struct etcd_txn
 	size_t n = 0;
 
 	if (!b->nested)
-		return a->succeeded ? b->n_writes : 0;
+		return a->succeeded ? b->n_ops : 0;
 	list_for_each (entry, &b->entries, link) {
 		if (n >= a->n || !a->ops[n].nested)
 			return SIZE_MAX;
-		n += 1 + (a->ops[n].succeeded ? entry->n_writes : 0);
+		n += 1 + (a->ops[n].succeeded ? etcd_entry_ops(entry) : 0);
 	}
 	return n;
 }
@@ -128,9 +131,9 @@ static void settle(struct etcd_batch *b, const struct etcd_txn_answer *a)
 		entry->outcome = held ? STORE_COMMITTED : STORE_CONFLICT;
 		if (held) {
 			number_writes(entry, op, a->revision, index, &last);
-			op += entry->n_writes;
+			op += etcd_entry_ops(entry);
 		}
-		index += (int64_t)entry->n_writes;
+		index += (int64_t)etcd_entry_ops(entry);
 	}
 }
 
@@ -207,7 +210,7 @@ static void batch_take(struct etcd_batch *b, struct sv body)
 		batch_tell(b);
 	} else {
 		error_set(&err, ERR_UNKNOWN_OUTCOME,
-			  "etcd answered %zu operations to a batch of %zu", a.n, b->n_writes);
+			  "etcd answered %zu operations to a batch of %zu", a.n, b->n_ops);
 		settle_all(b, STORE_UNKNOWN, &err);
 		batch_tell(b);
 	}
@@ -224,6 +227,8 @@ static void on_batch(enum etcd_verdict verdict, struct sv body, const struct err
 		return;
 	}
 	settle_all(b, verdict == ETCD_UNKNOWN ? STORE_UNKNOWN : STORE_FAILED, err);
+	if (verdict != ETCD_REFUSED)
+		etcd_commits_give_up(b->etcd, err);
 	batch_tell(b);
 }
 

@@ -3,7 +3,6 @@
 #include "store/etcd.h"
 
 #define CALL_TIMEOUT_MS  6000 /* a second more than etcd is told, below the 7 s of its own */
-#define PATIENCE_MS      3000 /* a restart of etcd takes 0.2 s, an election 1 to 2 */
 #define RETRY_FIRST_MS   20
 #define RETRY_LONGEST_MS 500
 
@@ -52,7 +51,7 @@ static bool may_try_again(const struct etcd_call *call, enum etcd_verdict verdic
 {
 	if (verdict != ETCD_NOT_REACHED && !(verdict == ETCD_UNKNOWN && call->repeatable))
 		return false;
-	return env_mono_ms(call->etcd->env) - call->since_ms < PATIENCE_MS;
+	return env_mono_ms(call->etcd->env) - call->since_ms < ETCD_PATIENCE_MS;
 }
 
 /* At once as long as there is an endpoint that was not asked in this round. */

@@ -25,6 +25,7 @@ void etcd_write_guard(struct strbuf *out, const char *key64, enum store_target t
 void etcd_write_put(struct strbuf *out, const char *key64, enum envelope_format format,
 		    int64_t index, struct sv payload64, int64_t lease);
 void etcd_write_delete(struct strbuf *out, const char *key64);
+void etcd_write_count(struct strbuf *out, const char *key64); /* reads whether the key is there */
 
 /* --- answers --- */
 

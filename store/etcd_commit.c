@@ -170,7 +170,7 @@ static bool batch_has_room(const struct etcd *e, const struct etcd_batch *b,
 {
 	if (!b->n_entries)
 		return true;
-	return b->n_entries < BATCH_ENTRIES && b->n_writes + entry->n_writes <= BATCH_KEYS &&
+	return b->n_entries < BATCH_ENTRIES && b->n_ops + etcd_entry_ops(entry) <= BATCH_OPS &&
 	       b->n_guards + entry_new_guards(e, entry) <= BATCH_GUARDS &&
 	       b->bytes + entry->bytes <= BATCH_BYTES;
 }
@@ -192,7 +192,7 @@ static void batch_add(struct etcd *e, struct etcd_batch *b, struct etcd_entry *e
 	list_remove(&entry->link);
 	list_push_back(&b->entries, &entry->link);
 	b->n_entries++;
-	b->n_writes += entry->n_writes;
+	b->n_ops += etcd_entry_ops(entry);
 	b->bytes += entry->bytes;
 }
 
@@ -322,6 +322,7 @@ void etcd_commit(struct store *s, const struct store_txn *txn,
 	entry = xnew0(struct etcd_entry);
 	entry->done = done;
 	entry->arg = arg;
+	entry->since_ms = env_mono_ms(e->env);
 	entry_add_guards(e, entry, txn);
 	entry_add_writes(e, entry, txn);
 	list_push_back(&e->queue, &entry->link);
@@ -352,6 +353,22 @@ void etcd_commits_forget(struct etcd *e, const void *arg)
 	entries_forget(&e->queue, arg);
 	list_for_each (b, &e->batches, link) {
 		entries_forget(&b->entries, arg);
+	}
+}
+
+void etcd_commits_give_up(struct etcd *e, const struct error *why)
+{
+	int64_t before_ms = env_mono_ms(e->env) - ETCD_PATIENCE_MS;
+	struct etcd_entry *entry, *next;
+	struct error err;
+
+	error_set(&err, ERR_UNAVAILABLE, "not sent: %s", why->text);
+	list_for_each_safe (entry, next, &e->queue, link) {
+		if (entry->since_ms > before_ms)
+			break;
+		if (entry->done)
+			commit_refuse(e, &err, entry->done, entry->arg);
+		etcd_entry_destroy(e, entry);
 	}
 }
 

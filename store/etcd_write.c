@@ -108,3 +108,8 @@ void etcd_write_delete(struct strbuf *out, const char *key64)
 {
 	strbuf_addf(out, "{\"request_delete_range\":{\"key\":\"%s\"}}", key64);
 }
+
+void etcd_write_count(struct strbuf *out, const char *key64)
+{
+	strbuf_addf(out, "{\"request_range\":{\"key\":\"%s\",\"count_only\":true}}", key64);
+}

@@ -90,6 +90,7 @@ int64_t version_next_revision(int64_t version)
 
 static void assert_keys(const struct store_txn *txn)
 {
+	assert(txn->n_guards || txn->n_writes);
 	for (size_t i = 0; i < txn->n_guards; i++)
 		assert(!strncmp(txn->guards[i].key, STORE_PREFIX, strlen(STORE_PREFIX)));
 	for (size_t i = 0; i < txn->n_writes; i++) {

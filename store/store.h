@@ -50,7 +50,8 @@ struct store_write {
 	int64_t lease; /* 0: none; only for keys under STORE_SESSIONS */
 };
 
-/* All guards hold and all writes happen, or nothing does. A key at most once among the writes. */
+/* All guards hold and all writes happen, or nothing does. A key at most once among the writes;
+ * guards alone may be asked for. */
 struct store_txn {
 	const struct store_guard *guards;
 	size_t n_guards;
@@ -133,8 +134,9 @@ void store_commit(struct store *s, const struct store_txn *txn,
 		  void (*done)(const struct store_result *result, void *arg), void *arg);
 
 /* Keys with the prefix, in byte order, behind `after` (NULL: from the start), at `revision` (0: a
- * linearizable read of the newest). limit 0: no limit. items live during the callback; err is NULL
- * on success. EXPIRED: the revision was compacted; BAD_REQUEST: it lies in the future. */
+ * linearizable read of the newest). limit 0: no limit; else fewer may come when they are large,
+ * `more` says so. items live during the callback; err is NULL on success. EXPIRED: the revision was
+ * compacted; BAD_REQUEST: it lies in the future. */
 void store_range(struct store *s, const char *prefix, const char *after, size_t limit,
 		 int64_t revision,
 		 void (*done)(const struct store_item *items, size_t n, bool more, int64_t revision,

@@ -44,6 +44,8 @@ Test(codec, requests)
 	etcd_write_put(&out, "L2E=", ENVELOPE_RAW, 0, (struct sv){"", 0}, 5);
 	assert_written(&out,
 		       "{\"request_put\":{\"key\":\"L2E=\",\"value\":\"AAAA\",\"lease\":\"5\"}}");
+	etcd_write_count(&out, "L2E=");
+	assert_written(&out, "{\"request_range\":{\"key\":\"L2E=\",\"count_only\":true}}");
 	etcd_write_delete(&out, "L2E=");
 	assert_written(&out, "{\"request_delete_range\":{\"key\":\"L2E=\"}}");
 }

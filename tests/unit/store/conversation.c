@@ -558,16 +558,31 @@ Test(conversation, goes_on_to_an_endpoint_that_answers)
 	stage_finish(&s);
 }
 
-/* Nobody answers: nothing was written, and that is said. */
-Test(conversation, without_any_endpoint_a_write_fails_and_is_known_to)
+/* Nobody answers: nothing was written, and that is said, to all of many batches in one time. */
+Test(conversation, without_any_endpoint_writes_fail_and_are_known_to)
 {
+	enum { N = 1000 };
+	struct commit *c = xcalloc(N, sizeof(*c));
 	struct stage s;
-	struct commit c;
+	int64_t began_ms;
+	char key[64];
 
 	stage_init(&s);
 	gateway_destroy(s.gateway);
-	c = commit_one(&s);
-	cr_assert(c.outcome == STORE_FAILED && c.err.code == ERR_UNAVAILABLE, "%s", c.err.text);
+	began_ms = env_mono_ms(loop_env(s.bed.loop));
+	for (int i = 0; i < N; i++) {
+		struct store_write w;
+
+		snprintf(key, sizeof(key), STORE_PREFIX "%d", i);
+		w = write_of(key, "x");
+		commit_start(&s.bed, &c[i], &(struct store_txn){.writes = &w, .n_writes = 1});
+	}
+	commits_wait(&s.bed, c, N);
+	for (int i = 0; i < N; i++)
+		cr_assert(c[i].outcome == STORE_FAILED && c[i].err.code == ERR_UNAVAILABLE, "%s",
+			  c[i].err.text);
+	cr_assert_lt(env_mono_ms(loop_env(s.bed.loop)) - began_ms, 8000);
+	free(c);
 	s.gateway = gateway_create(s.bed.loop, on_request, &s);
 	stage_finish(&s);
 }

@@ -15,6 +15,8 @@ struct etcd_server {
 	char *dir, *client_url, *peer_url, *health_url;
 	int port; /* that answers /health without TLS */
 	bool tls;
+	int alive; /* closed when this process ends, however it does */
+	pid_t janitor;
 	pid_t pid;
 };
 
@@ -112,6 +114,37 @@ void etcd_server_wait(struct etcd_server *e)
 	cr_assert_fail("etcd did not answer within 30 s, see %s.log", e->dir);
 }
 
+static void remove_tree(const char *path)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		execl("/bin/rm", "rm", "-rf", path, NULL);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* Removes the data when the test's process has ended; the log of a failed test stays. */
+static void start_janitor(struct etcd_server *e)
+{
+	int ends[2];
+	char byte;
+
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	e->janitor = fork();
+	cr_assert(e->janitor >= 0);
+	if (!e->janitor) {
+		close(ends[1]);
+		while (read(ends[0], &byte, 1) > 0)
+			;
+		remove_tree(e->dir);
+		_exit(0);
+	}
+	close(ends[0]);
+	e->alive = ends[1];
+}
+
 static struct etcd_server *server_create(bool tls)
 {
 	struct etcd_server *e = xnew0(struct etcd_server);
@@ -125,6 +158,7 @@ static struct etcd_server *server_create(bool tls)
 	e->client_url = xasprintf("http%s://127.0.0.1:%d", tls ? "s" : "", port);
 	e->peer_url = xasprintf("http://127.0.0.1:%d", free_port());
 	e->health_url = xasprintf("http://127.0.0.1:%d", e->port);
+	start_janitor(e);
 	return e;
 }
 
@@ -176,17 +210,6 @@ void etcd_server_kill(struct etcd_server *e)
 	e->pid = 0;
 }
 
-static void remove_tree(const char *path)
-{
-	pid_t pid = fork();
-
-	if (!pid) {
-		execl("/bin/rm", "rm", "-rf", path, NULL);
-		_exit(127);
-	}
-	waitpid(pid, NULL, 0);
-}
-
 void etcd_server_wipe(struct etcd_server *e)
 {
 	remove_tree(e->dir);
@@ -205,7 +228,8 @@ void etcd_server_stop(struct etcd_server *e)
 	if (!e)
 		return;
 	etcd_server_kill(e);
-	remove_tree(e->dir);
+	close(e->alive);
+	waitpid(e->janitor, NULL, 0);
 	remove_file(e, "log");
 	remove_file(e, "ca");
 	remove_file(e, "cert");

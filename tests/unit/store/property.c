@@ -67,13 +67,13 @@ static void random_txn_make(struct history_check *h, size_t number)
 	size_t first = bed_random(h->bed, N_KEYS);
 
 	snprintf(x->value, sizeof(x->value), "v%zu", number);
-	x->n_writes = 1 + bed_random(h->bed, MAX_PART);
+	x->n_guards = bed_random(h->bed, MAX_PART);
+	x->n_writes = !x->n_guards + bed_random(h->bed, MAX_PART);
 	for (size_t i = 0; i < x->n_writes; i++) {
 		const char *key = h->keys[(first + i * 5) % N_KEYS];
 
 		x->writes[i] = write_of(key, bed_random(h->bed, 3) ? x->value : NULL);
 	}
-	x->n_guards = bed_random(h->bed, MAX_PART);
 	for (size_t i = 0; i < x->n_guards; i++)
 		x->guards[i] = random_guard(h, h->keys[bed_random(h->bed, N_KEYS)]);
 }

@@ -114,6 +114,8 @@ void suite_commits_only_when_all_guards_hold(struct bed *bed)
 	assert_value(bed, KEY("c"), "4");
 	commit_now(bed, &c, &(struct store_txn){both, 1, NULL, 0});
 	cr_assert_eq(c.outcome, STORE_COMMITTED, "guards alone: %s", c.err.text);
+	commit_now(bed, &c, &(struct store_txn){both, 2, NULL, 0});
+	cr_assert_eq(c.outcome, STORE_CONFLICT, "guards alone");
 	cr_assert_eq(revision_now(bed), second + 4);
 }
 
