@@ -7,7 +7,7 @@ from harness.cluster import MemberCluster
 from harness.federation import Agent, Hub, Sandbox, is_cluster_ready
 from harness.lane import end_lease
 from harness.nodes import NodeShape
-from harness.paths import ROOT
+from harness.paths import PLACEMENT_CRD, ROOT
 
 REAL = NodeShape(3, cpu="8", memory="32Gi", extended={"example.com/fpga": "4"})
 CLOSED = {"key": "federator.dev/cordoned", "effect": "NoSchedule"}
@@ -85,7 +85,7 @@ class Faulty:
 @pytest.fixture(scope="session")
 def faulty(run, hub):
     real = MemberCluster(run, "real").start()
-    real.kubectl(["apply", "-f", str(ROOT / "api" / "crds" / "federator.dev_placements.yaml")])
+    real.kubectl(["apply", "-f", str(PLACEMENT_CRD)])
     real.add_nodes(REAL)
     other = Sandbox(run, "other", OTHER).start()
     role = ROOT / "member-agent" / "deploy" / "role.yaml"

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+PLACEMENT_CRD = ROOT / "api" / "crds" / "federator.dev_placements.yaml"
 HERE = pathlib.Path(__file__).resolve().parent
 
 

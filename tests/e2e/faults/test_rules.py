@@ -1,0 +1,353 @@
+"""What a member's own rules and neighbours do to a job that is on its way or runs."""
+import json
+
+from harness import jobs, wait
+from harness.nodes import NodeShape
+from harness.paths import PLACEMENT_CRD
+from harness.stages import RUN_SECONDS
+
+NODES = "/api/v1/nodes"
+STRATEGIC = {"Content-Type": "application/strategic-merge-patch+json"}
+
+
+def patch_status(member, path, status):
+    return member.must("PATCH", f"{path}/status", json.dumps({"status": status}), STRATEGIC)
+
+
+def both_namespaces(fed, name):
+    fed.real.make_namespace(name)
+    fed.hub.must("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace",
+                                                "metadata": {"name": name}})
+
+
+def is_full(fed, name):
+    """real has no node with 3 cpu: says a job that asks for it."""
+    jobs.submit(fed.hub, jobs.job(f"{name}-probe", jobs.task(requests={"cpu": "3"}),
+                                  placement=jobs.only_in("real")))
+    why = jobs.wait_pending(fed.hub, f"{name}-probe", lambda p: p["code"] == "NoRoom")
+    assert why["nearestMiss"]["resource"] == "cpu", why
+
+
+def test_limit_range_defaults(fed, name):
+    """defaults of a LimitRange grow the pods (G15) | booked as the member returned them"""
+    both_namespaces(fed, name)
+    fed.real.must("POST", f"/api/v1/namespaces/{name}/limitranges", {
+        "metadata": {"name": "d"}, "spec": {"limits": [{
+            "type": "Container", "defaultRequest": {"cpu": "3"}, "default": {"cpu": "3"}}]}})
+    jobs.submit(fed.hub, jobs.job(name, jobs.task(replicas=6, requests={"memory": "1Mi"},
+                                                  run_seconds=3600),
+                                  namespace=name, placement=jobs.only_in("real")))
+    uid = jobs.wait_phase(fed.hub, name, "Running", namespace=name)["metadata"]["uid"]
+    nodes = sorted(p["spec"]["nodeName"] for p in fed.pods(uid))
+    assert nodes == [f"real-{i}" for i in range(3) for _ in range(2)]
+    is_full(fed, name)
+
+
+def test_runtime_class_overhead(fed, name):
+    """the overhead of a RuntimeClass grows the pods (G16) | booked"""
+    fed.real.must("POST", "/apis/node.k8s.io/v1/runtimeclasses", {
+        "metadata": {"name": name}, "handler": "h", "overhead": {"podFixed": {"cpu": "2"}}})
+    fed.submit(name, jobs.task(replicas=6, run_seconds=3600, runtimeClassName=name))
+    uid = jobs.wait_phase(fed.hub, name, "Running")["metadata"]["uid"]
+    nodes = sorted(p["spec"]["nodeName"] for p in fed.pods(uid))
+    assert nodes == [f"real-{i}" for i in range(3) for _ in range(2)]
+    is_full(fed, name)
+
+
+def test_nominated_node(fed, name):
+    """a pod of others is nominated to a node (G18) | its room is left alone"""
+    pods = "/api/v1/namespaces/default/pods"
+    fed.real.must("POST", pods, {
+        "metadata": {"name": f"{name}-high"}, "spec": {"schedulerName": "other", "containers": [
+            {"name": "c", "image": "i", "resources": {"requests": {"cpu": "6"}}}]}})
+    patch_status(fed.real, f"{pods}/{name}-high", {"nominatedNodeName": "real-1"})
+    try:
+        fed.submit(name, jobs.task(replicas=3, requests={"cpu": "5"}, run_seconds=3600))
+        jobs.wait_pending(fed.hub, name, lambda p: p["code"] == "NoRoom")
+        uid = fed.submit(f"{name}-b", jobs.task(replicas=2, requests={"cpu": "8"}))
+        found = jobs.wait_phase(fed.hub, f"{name}-b", "Completed")
+        assert "real-1" not in jobs.attempts(found)[0]["nodes"]
+        assert not [p for p in fed.pods(uid) if p["spec"]["nodeName"] == "real-1"]
+    finally:
+        fed.real.must("DELETE", f"{pods}/{name}-high?gracePeriodSeconds=0")
+
+
+def device_job(device):
+    wanted = jobs.task()
+    wanted["template"]["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1", device: "1"}}
+    return wanted
+
+
+def add_device_node(fed, name, device, number):
+    """A node of real that alone has the device; returns when the hub knows of it."""
+    fed.real.add_nodes(NodeShape(1, cpu="8", extended={device: "2"}), first=number)
+    probe = jobs.job(f"{name}-probe", device_job(device))
+
+    def accepted():
+        return fed.hub.api("POST", f"{jobs.JOBS}/namespaces/default/jobs", probe).status == 201
+    wait.until(accepted, 20, what="the hub to know the device")
+    jobs.wait_phase(fed.hub, f"{name}-probe", "Completed")
+
+
+def wait_last_word(fed, name, words):
+    fed.hub.wait_for(jobs.path(name), lambda j: jobs.attempts(j)
+                     and jobs.attempts(j)[-1].get("how") in words, 40)
+
+
+def test_node_deleted_before_create(fed, name):
+    """the node that fits is deleted between report and create (G19) | refused or withdrawn; nothing is left of it"""
+    add_device_node(fed, name, "example.com/rare", 9)
+    fed.agent.stop()
+    uid = fed.submit(name, device_job("example.com/rare"))
+    fed.wait_offer(uid)
+    fed.real.must("DELETE", f"{NODES}/real-9")
+    fed.agent.cont()
+    wait_last_word(fed, name, ("Refused", "Released"))
+    wait.until(lambda: not fed.pods(uid), 20, what="pods to be gone")
+
+
+def test_cordon_after_decision(fed, name):
+    """a node is cordoned when the pod is there (G20) | the pod stays and ends"""
+    uid = fed.submit(name, jobs.task(run_seconds=4))
+    jobs.wait_phase(fed.hub, name, "Running")
+    pod = fed.pods(uid)[0]
+    node = f"{NODES}/{pod['spec']['nodeName']}"
+    fed.real.merge(node, {"spec": {"unschedulable": True}})
+    try:
+        found = jobs.wait_phase(fed.hub, name, "Completed")
+        assert [a["how"] for a in jobs.attempts(found)] == ["Done"]
+        assert [p["metadata"]["uid"] for p in fed.pods(uid)] in ([], [pod["metadata"]["uid"]])
+    finally:
+        fed.real.merge(node, {"spec": {"unschedulable": None}})
+
+
+def evict(member, pod):
+    """As the controller of taints does, whose index needs a controller that these clusters lack."""
+    path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+    patch_status(member, path, {"conditions": [{
+        "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"}]})
+    member.must("DELETE", path)
+
+
+def test_no_execute_taint(fed, name):
+    """a node gets a NoExecute taint and loses its pod (G21) | the pod is made again elsewhere, without a hot loop"""
+    mark = fed.real.audit.mark()
+    uid = fed.submit(name, jobs.task(run_seconds=3600))
+    jobs.wait_phase(fed.hub, name, "Running")
+    first = fed.pods(uid)[0]
+    node = f"{NODES}/{first['spec']['nodeName']}"
+    fed.real.merge(node, {"spec": {"taints": [{"key": "out", "effect": "NoExecute"}]}})
+    evict(fed.real, first)
+    try:
+        def elsewhere(pods):
+            return [p for p in pods if p["spec"]["nodeName"] != first["spec"]["nodeName"]
+                    and p["status"].get("phase") == "Running"]
+        fed.wait_pods(uid, elsewhere, 30)
+        assert jobs.phase(fed.hub.get(jobs.path(name))) == "Running"
+        assert fed.posts(mark, name)[f"{name}-w-0"] <= 3
+    finally:
+        fed.real.merge(node, {"spec": {"taints": None}})
+
+
+def test_device_left_the_node(fed, name):
+    """a device leaves its node between report and create (G22) | refused by us; no pod starts without it"""
+    add_device_node(fed, name, "example.com/odd", 8)
+    try:
+        mark = fed.real.audit.mark()
+        fed.agent.stop()
+        uid = fed.submit(name, device_job("example.com/odd"))
+        fed.wait_offer(uid)
+        gone = {"example.com/odd": "0"}
+        patch_status(fed.real, f"{NODES}/real-8", {"allocatable": gone, "capacity": gone})
+        fed.agent.cont()
+        wait_last_word(fed, name, ("Refused",))
+        assert f"{name}-w-0" not in fed.posts(mark, name)
+        assert not fed.pods(uid)
+    finally:
+        fed.real.must("DELETE", f"{NODES}/real-8")
+
+
+def test_pods_vanish(fed, name):
+    """pods are removed by force (G34) | a loss, not a completion: made again, and the job ends once"""
+    uid = fed.submit(name, jobs.task(replicas=2, run_seconds=6))
+    jobs.wait_phase(fed.hub, name, "Running")
+    before = {p["metadata"]["uid"] for p in fed.pods(uid)}
+    fed.real.must("DELETE", f"/api/v1/namespaces/default/pods/{name}-w-0?gracePeriodSeconds=0")
+
+    def whole_again(pods):
+        return len(pods) == 2 and len({p["metadata"]["uid"] for p in pods} - before) == 1
+    fed.wait_pods(uid, whole_again)
+    found = jobs.wait_phase(fed.hub, name, "Completed", 40)
+    assert found["status"]["succeeded"] == 2
+    assert [a["how"] for a in jobs.attempts(found)] == ["Done"]
+
+
+def test_pods_vanish_while_nobody_looks(fed, name):
+    """pods are removed by force while the agent is down (G34) | a loss, not a completion"""
+    uid = fed.submit(name, jobs.task(run_seconds=4))
+    jobs.wait_phase(fed.hub, name, "Running")
+    first = fed.pods(uid)[0]["metadata"]["uid"]
+    fed.agent.kill()
+    fed.real.must("DELETE", f"/api/v1/namespaces/default/pods/{name}-w-0?gracePeriodSeconds=0")
+    fed.restart_killed_agent()
+    fed.wait_pods(uid, lambda pods: pods and pods[0]["metadata"]["uid"] != first, 30)
+    found = jobs.wait_phase(fed.hub, name, "Completed", 40)
+    assert found["status"]["succeeded"] == 1
+
+
+def test_twin_deleted_by_others(fed, name):
+    """somebody deletes the record of an attempt in the member (G34) | its pods end, the job goes elsewhere"""
+    uid = fed.submit(name, jobs.task(run_seconds=5), only=("real", "other"))
+    found = jobs.wait_phase(fed.hub, name, "Running")
+    first = jobs.cluster(found)
+    member = getattr(fed, first)
+    twin = jobs.twins_of(member, uid)[0]["metadata"]["name"]
+    member.must("DELETE", f"{jobs.FEDERATOR}/namespaces/default/placements/{twin}")
+    found = jobs.wait_phase(fed.hub, name, "Completed", 60)
+    assert jobs.attempts(found)[0]["how"] == "Released"
+    assert jobs.attempts(found)[0]["reason"] == "TwinDeleted"
+    assert found["status"]["succeeded"] == 1
+    assert not [p for p in fed.pods(uid, first) if p["status"]["phase"] == "Running"]
+
+
+def test_namespace_terminating_mid_gang(fed, name):
+    """the namespace is deleted while a gang is made (G35) | given up in order, not tried again there"""
+    both_namespaces(fed, name)
+    fed.prefer("real")
+    mark = fed.real.audit.mark()
+    jobs.submit(fed.hub, jobs.job(name, jobs.task(replicas=16, run_seconds=3), namespace=name,
+                                  placement=jobs.only_in("real", "other")))
+    wait.until(lambda: fed.posts(mark, name), 20, every=0.002, what="creates")
+    fed.admit_all()
+    fed.real.must("DELETE", f"/api/v1/namespaces/{name}")
+    found = jobs.wait_phase(fed.hub, name, "Completed", 60, namespace=name)
+    tried = [(a["cluster"], a["how"]) for a in jobs.attempts(found)]
+    assert tried == [("real", "Released"), ("other", "Done")], jobs.attempts(found)
+    assert jobs.attempts(found)[0]["reason"] == "NamespaceTerminating"
+
+
+def test_policy_denies(fed, name):
+    """a validating policy of the member denies the pods (G36) | refused with its text, other cluster tried"""
+    policies = "/apis/admissionregistration.k8s.io/v1"
+    fed.real.must("POST", f"{policies}/validatingadmissionpolicies", {
+        "metadata": {"name": name}, "spec": {
+            "matchConstraints": {"resourceRules": [{
+                "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                "resources": ["pods"]}]},
+            "validations": [{"expression": "false", "message": "the moon is wrong"}]}})
+    fed.real.must("POST", f"{policies}/validatingadmissionpolicybindings", {
+        "metadata": {"name": name}, "spec": {"policyName": name, "validationActions": ["Deny"]}})
+
+    def denies():
+        answer = fed.real.api("POST", "/api/v1/namespaces/default/pods?dryRun=All", {
+            "metadata": {"name": "probe"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+        return answer.status == 422
+    try:
+        wait.until(denies, 20, what="the policy to take effect")
+        fed.prefer("real")
+        uid = fed.submit(name, jobs.task(), only=("real", "other"))
+        fed.hub.wait_for(jobs.path(name), lambda j: jobs.attempts(j), 20)
+        fed.admit_all()
+        found = jobs.wait_phase(fed.hub, name, "Completed", 40)
+        assert jobs.attempts(found)[0]["how"] == "Refused"
+        assert "the moon is wrong" in jobs.attempts(found)[0]["message"]
+        assert jobs.cluster(found) == "other"
+        assert not fed.pods(uid)
+    finally:
+        fed.real.must("DELETE", f"{policies}/validatingadmissionpolicybindings/{name}")
+        fed.real.must("DELETE", f"{policies}/validatingadmissionpolicies/{name}")
+
+
+def test_webhook_down(fed, name):
+    """a webhook of the member is down for a while: 500 (G36) | tried again, not refused"""
+    hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    fed.real.must("POST", hooks, {"metadata": {"name": name}, "webhooks": [{
+        "name": "down.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+        "failurePolicy": "Fail", "timeoutSeconds": 1,
+        "clientConfig": {"url": "https://127.0.0.1:1/"},
+        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                   "resources": ["pods"]}]}]})
+
+    def fails():
+        answer = fed.real.api("POST", "/api/v1/namespaces/default/pods?dryRun=All", {
+            "metadata": {"name": "probe"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+        return answer.status == 500
+    try:
+        wait.until(fails, 20, what="the webhook to take effect")
+        fed.submit(name, jobs.task())
+        wait.holds(lambda: jobs.phase(fed.hub.get(jobs.path(name))) == "Pending", 3)
+    finally:
+        fed.real.must("DELETE", f"{hooks}/{name}")
+    found = jobs.wait_phase(fed.hub, name, "Completed", 40)
+    assert "Refused" not in [a["how"] for a in jobs.attempts(found)], jobs.attempts(found)
+
+
+def test_too_many_requests(fed, name):
+    """the member answers 429 in plain text (G37) | taken for what it is, waited for; no refusal"""
+    flow = "/apis/flowcontrol.apiserver.k8s.io/v1"
+    fed.real.must("POST", f"{flow}/prioritylevelconfigurations", {
+        "metadata": {"name": name}, "spec": {"type": "Limited", "limited": {
+            "nominalConcurrencyShares": 0, "borrowingLimitPercent": 0, "limitResponse": {"type": "Reject"}}}})
+    fed.real.must("POST", f"{flow}/flowschemas", {
+        "metadata": {"name": name}, "spec": {
+            "matchingPrecedence": 2, "priorityLevelConfiguration": {"name": name},
+            "rules": [{"subjects": [{"kind": "ServiceAccount", "serviceAccount": {
+                "name": "member-agent", "namespace": "federator-system"}}],
+                "resourceRules": [{"verbs": ["create"], "apiGroups": [""], "resources": ["pods"],
+                                   "namespaces": ["*"]}]}]}})
+    mark = fed.real.audit.mark()
+    try:
+        wait.until(lambda: is_limited(fed), 20, what="the limit to take effect")
+        fed.submit(name, jobs.task(replicas=2))
+        wait.holds(fed.agent.alive, 5)
+        user = "system:serviceaccount:federator-system:member-agent"
+        tries = [e for e in fed.real.audit.events(mark, user=user, verb="create", resource="pods",
+                                                  stage=None)
+                 if e.get("responseStatus", {}).get("code") == 429]
+        assert len(tries) < 40, f"{len(tries)} tries in 5 s"
+    finally:
+        fed.real.must("DELETE", f"{flow}/flowschemas/{name}")
+        fed.real.must("DELETE", f"{flow}/prioritylevelconfigurations/{name}")
+    found = jobs.wait_phase(fed.hub, name, "Completed", 60)
+    assert "Refused" not in [a["how"] for a in jobs.attempts(found)], jobs.attempts(found)
+    assert set(fed.posts(mark, name, 201).values()) == {1}
+
+
+def is_limited(fed):
+    member = fed.real.as_user(f"{fed.real.folder}/member-agent.kubeconfig")
+    return member.api("POST", "/api/v1/namespaces/default/pods?dryRun=All", {
+        "metadata": {"name": "probe"},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}}).status == 429
+
+
+def test_ended_pod_runs_again(fed, name):
+    """the status of a pod goes from Succeeded to Running (G38) | it stays finished"""
+    mark = fed.real.audit.mark()
+    uid = fed.submit(name, jobs.task("a", run_seconds=1), jobs.task("b", run_seconds=6))
+
+    def a_ended(pods):
+        return any(p["metadata"]["name"] == f"{name}-a-0" and p["status"]["phase"] == "Succeeded"
+                   for p in pods)
+    fed.wait_pods(uid, a_ended)
+    pod = f"/api/v1/namespaces/default/pods/{name}-a-0"
+    fed.real.merge(pod, {"metadata": {"annotations": {RUN_SECONDS: "3600"}}})
+    patch_status(fed.real, pod, {"phase": "Running"})
+    found = jobs.wait_phase(fed.hub, name, "Completed")
+    assert found["status"]["succeeded"] == 2
+    assert fed.posts(mark, name) == {f"{name}-a-0": 1, f"{name}-b-0": 1}
+
+
+def test_kind_not_served_yet(fed, name):
+    """the kind of our records is installed only after the agent started: text 404 (G40) | tried again, then the job runs"""
+    crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/placements.federator.dev"
+    wait.until(lambda: not fed.real.items(f"{jobs.FEDERATOR}/placements"), 40,
+               what="all attempts to be forgotten")
+    fed.agent.end()
+    fed.real.must("DELETE", crd)
+    fed.real.wait_for(crd, lambda found: found is None, 30)
+    fed.agent.start()
+    fed.submit(name, jobs.task())
+    wait.holds(fed.agent.alive, 2)
+    fed.real.kubectl(["apply", "-f", str(PLACEMENT_CRD)])
+    found = jobs.wait_phase(fed.hub, name, "Completed", 60)
+    assert "Refused" not in [a["how"] for a in jobs.attempts(found)], jobs.attempts(found)
