@@ -8,7 +8,11 @@
 #define STATUSES STORE_PREFIX "g/jobs.status/"
 #define QUEUES   STORE_PREFIX "g/queues/"
 
-static const struct cache_join joins[] = {{JOBS, STATUSES}, {NULL, NULL}};
+#define GANGS         STORE_PREFIX "g/gangs/"
+#define GANG_STATUSES STORE_PREFIX "g/gangs.status/"
+
+static const struct cache_join joins[] = {
+	{JOBS, STATUSES}, {GANGS, GANG_STATUSES, "{\"n\":0}"}, {NULL}};
 
 struct stage {
 	struct bed *bed;
@@ -353,6 +357,29 @@ static void joins_the_status(struct bed *bed)
 	stage_finish(&s);
 }
 
+static void shows_the_initial_status_while_there_is_none(struct bed *bed)
+{
+	struct stage s;
+	struct cache_tape t;
+	int64_t main;
+
+	put_doc(bed, GANGS "old", "x");
+	stage_init(&s, bed);
+	assert_doc(&s, GANGS "old", "\"status\":{\"n\":0}");
+	cache_tape_start(&t, &s, STORE_PREFIX, cache_version(s.cache));
+	main = put_doc(bed, GANGS "a", "x");
+	put_now(bed, GANG_STATUSES "a", "{\"n\":1}");
+	put_now(bed, GANG_STATUSES "a", NULL);
+	cache_tape_wait(&t, 3);
+	assert_seen(&t.items[0], CACHE_ADDED, GANGS "a", "\"status\":{\"n\":0}", NULL);
+	assert_seen(&t.items[1], CACHE_MODIFIED, GANGS "a", "{\"n\":1}", "{\"n\":0}");
+	assert_seen(&t.items[2], CACHE_MODIFIED, GANGS "a", "{\"n\":0}", "{\"n\":1}");
+	cr_assert_eq(t.items[0].version, main);
+	cr_assert_eq(cache_get(s.cache, GANGS "a")->status_revision, 0);
+	cache_tape_finish(&t);
+	stage_finish(&s);
+}
+
 static void one_transaction_is_one_event_of_a_document(struct bed *bed)
 {
 	struct stage s;
@@ -685,6 +712,7 @@ static void unwatch_inside_a_callback(struct bed *bed)
 	X(lists_in_key_order)                                                                      \
 	X(shows_changes_with_what_was_before)                                                      \
 	X(joins_the_status)                                                                        \
+	X(shows_the_initial_status_while_there_is_none)                                            \
 	X(one_transaction_is_one_event_of_a_document)                                              \
 	X(no_half_of_a_transaction_is_seen)                                                        \
 	X(watches_resume_behind_every_event)                                                       \
