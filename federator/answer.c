@@ -18,13 +18,6 @@ static void put_status(struct server_write *w, const char *key, const json_t *st
 	server_write_put(w, key, text.bytes, text.size);
 }
 
-/* An agent tells by this cause that it must leave, not read again. */
-static void say_superseded(struct server_write *w, const struct error *err)
-{
-	causes_add(&w->causes, CAUSE_FORBIDDEN, "Federator-Term", NULL, "%s", err->text);
-	w->causes.items[w->causes.n - 1].reason_override = "TermSuperseded";
-}
-
 static int guard_term(struct server_write *w, const struct hub *hub, const char *cluster,
 		      struct error *err)
 {
@@ -34,7 +27,7 @@ static int guard_term(struct server_write *w, const struct hub *hub, const char 
 	if (hub_term_guard(hub, cluster, server_write_header(w, "Federator-Term"), &guard, &key,
 			   err)) {
 		if (err->code == ERR_CONFLICT)
-			say_superseded(w, err);
+			hub_say_superseded(&w->causes, err);
 		return -1;
 	}
 	server_write_guard(w, guard.key, guard.target, guard.revision);
@@ -81,10 +74,14 @@ static int answer_placement(struct server_write *w, const struct hub *hub, struc
 /* No Placement can be there: the Job and its record go in one transaction. */
 static bool is_free(const json_t *job)
 {
+	static const enum dispatch_phase free_phases[] = {DISPATCH_QUEUED, DISPATCH_ENDED,
+							  DISPATCH_UNCERTAIN};
 	const char *phase = json_str_at(job, "status", "dispatch", "phase", NULL);
 
-	return !phase || !strcmp(phase, dispatch_phase_name(DISPATCH_QUEUED)) ||
-	       !strcmp(phase, dispatch_phase_name(DISPATCH_ENDED));
+	for (size_t i = 0; phase && i < ARRAY_LEN(free_phases); i++)
+		if (!strcmp(phase, dispatch_phase_name(free_phases[i])))
+			return true;
+	return !phase;
 }
 
 static bool only_our_finalizer(const json_t *job)
@@ -120,18 +117,40 @@ static void guard_record(struct server_write *w)
 	server_write_guard(w, key.bytes, STORE_MOD, w->stored->status_revision);
 }
 
+/* With its Cluster an agent's term ends: what it has under way compares a key that is gone. */
+static void delete_term(struct server_write *w)
+{
+	auto_xfree char *key = hub_term_key(json_str_at(w->old, "metadata", "uid", NULL));
+
+	server_write_put(w, key, NULL, 0);
+}
+
+/* What no request asked for is written by the leader, under its key. What is made at a start,
+ * before anybody leads, is the same whoever makes it. */
+static int guard_leadership(struct server_write *w, const struct hub *hub, struct error *err)
+{
+	struct store_guard guard;
+
+	if (hub_leads(hub, &guard))
+		server_write_guard(w, guard.key, guard.target, guard.revision);
+	else if (w->op != SERVER_CREATE)
+		return error_set(err, ERR_UNAVAILABLE, "this federator leads no longer");
+	return 0;
+}
+
 int hub_extend(struct server_write *w, struct error *err, void *arg)
 {
 	struct hub *hub = arg;
 	const char *agent = hub_agent_cluster(w->user);
-	struct store_guard leadership;
 
 	if (agent && guard_term(w, hub, agent, err))
 		return -1;
-	if (!w->request && hub_leads(hub, &leadership))
-		server_write_guard(w, leadership.key, leadership.target, leadership.revision);
+	if (!w->request && guard_leadership(w, hub, err))
+		return -1;
 	if (!strcmp(w->kind->plural, "placements") && agent)
 		return answer_placement(w, hub, err);
+	if (!strcmp(w->kind->plural, "clusters") && w->op == SERVER_DELETE)
+		delete_term(w);
 	if (strcmp(w->kind->plural, "jobs"))
 		return 0;
 	if (w->op == SERVER_DELETE)

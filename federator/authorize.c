@@ -75,12 +75,22 @@ static bool is_own_cluster_namespace(const char *ns, const char *cluster)
 	return of && cluster && !strcmp(of, cluster);
 }
 
+static bool is_agent_route(const struct server_request *r)
+{
+	static const char *const routes[] = {"hello", "capacity", "requests", "answers", NULL};
+
+	return is_kind(r, "clusters") && is_one_of(r->subresource, routes);
+}
+
 /* True when nobody but the owner may do this, and the user is not the owner. */
 static bool owner_forbids(const struct server_request *r, struct strbuf *why)
 {
 	const char *agent = hub_agent_cluster(r->user);
 	bool status = !strcmp(r->subresource, "status");
 
+	if (is_agent_route(r))
+		return !(agent && r->name && !strcmp(agent, r->name)) &&
+		       !deny(why, "this is between a cluster's agent and the federator");
 	if (reads(r))
 		return false;
 	if (is_kind(r, "placements") && !status)
@@ -162,13 +172,9 @@ static bool job_needs(const struct hub *hub, const struct server_request *r, con
 
 static bool agent_may_own_cluster(const struct server_request *r, const char *cluster)
 {
-	static const char *const routes[] = {"hello", "capacity", "requests", "answers", NULL};
-
 	if (!r->name || strcmp(r->name, cluster))
 		return false;
-	if (is_one_of(r->subresource, routes))
-		return true;
-	return !strcmp(r->verb, "get") || !strcmp(r->subresource, "status");
+	return is_agent_route(r) || !strcmp(r->verb, "get") || !strcmp(r->subresource, "status");
 }
 
 static bool agent_may(const struct hub *hub, const struct server_request *r, const char *cluster)

@@ -11,7 +11,8 @@
 #define CLUSTER_LEASE           "agent" /* name of the Lease in the cluster's namespace */
 #define CLUSTER_SIGNER          "federator.dev/cluster-agent"
 #define CLUSTER_CERT_DAYS       90
-#define CLUSTER_REQUEST_KEEP_MS INT64_C(3600000) /* a signed request leaves after an hour */
+#define CLUSTER_REQUEST_KEEP_MS INT64_C(86400000) /* as long as a token lives: it asks only once   \
+						   */
 
 struct clusters;
 

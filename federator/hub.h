@@ -71,6 +71,11 @@ int hub_extend(struct server_write *w, struct error *err, void *arg);
  * TermSuperseded for an older term, UNAVAILABLE when this replica has not seen it yet. */
 int hub_term_guard(const struct hub *hub, const char *cluster, const char *term_header,
 		   struct store_guard *ret_guard, char **ret_key, struct error *err);
+/* The key of a cluster's term; the caller's. */
+char *hub_term_key(const char *cluster_uid);
+/* For routes: answers the request itself and returns -1 when the term is over. */
+int hub_check_term(const struct hub *hub, struct server_request *r);
+void hub_say_superseded(struct causes *causes, const struct error *err);
 void hub_hello(struct server_request *r, void *arg);
 
 /* --- helpers over the cache; trees are the caller's, NULL when absent --- */

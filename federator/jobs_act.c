@@ -234,8 +234,11 @@ void jobs_act(struct job_entry *e)
 		else if (!e->deleted)
 			act_ended(e);
 		return;
-	case DISPATCH_RELEASING:
 	case DISPATCH_UNCERTAIN:
-		return; /* the agent's last word, or a person's, comes next */
+		if (leaves) /* a person has decided */
+			remove_job(e);
+		return;
+	case DISPATCH_RELEASING:
+		return; /* the agent's last word comes next */
 	}
 }

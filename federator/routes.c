@@ -26,15 +26,6 @@ static bool sent_to_leader(struct hub *hub, struct server_request *r)
 	return true;
 }
 
-static int check_term(struct hub *hub, struct server_request *r, struct error *err)
-{
-	auto_xfree char *key = NULL;
-	struct store_guard guard;
-
-	return hub_term_guard(hub, r->name, exchange_header(r->x, "Federator-Term"), &guard, &key,
-			      err);
-}
-
 static void capacity_body(struct server_request *r, json_t *body, void *arg)
 {
 	struct hub *hub = arg;
@@ -52,15 +43,9 @@ static void capacity_body(struct server_request *r, json_t *body, void *arg)
 void route_capacity(struct server_request *r, void *arg)
 {
 	struct hub *hub = arg;
-	struct error err;
 
-	if (sent_to_leader(hub, r))
-		return;
-	if (check_term(hub, r, &err)) {
-		server_respond_error(r, &err, NULL);
-		return;
-	}
-	server_read_body(r, capacity_body, hub);
+	if (!sent_to_leader(hub, r) && !hub_check_term(hub, r))
+		server_read_body(r, capacity_body, hub);
 }
 
 /* ?utcOffset=3600: seconds that the reader's clock is ahead of UTC, at most a day. */

@@ -11,7 +11,7 @@
 
 #define TERM_PREFIX STORE_PREFIX "federator.dev/terms/"
 
-static char *term_key(const char *cluster_uid)
+char *hub_term_key(const char *cluster_uid)
 {
 	return xasprintf(TERM_PREFIX "%s", cluster_uid);
 }
@@ -25,7 +25,7 @@ static int find_term(const struct hub *hub, const char *cluster, char **ret_key,
 
 	if (!uid)
 		return error_set(err, ERR_FORBIDDEN, "cluster \"%s\" is not known here", cluster);
-	*ret_key = term_key(uid);
+	*ret_key = hub_term_key(uid);
 	doc = cache_get(hub->cache, *ret_key);
 	term = doc ? doc_tree(doc) : NULL;
 	*ret_term = json_int_at(term, 0, "term", NULL);
@@ -37,14 +37,28 @@ static int find_term(const struct hub *hub, const char *cluster, char **ret_key,
 	return 0;
 }
 
+/* "<cluster uid>.<term>": the term alone would let the agent of a cluster that was removed speak
+ * for the one that joined under its name. 0 when it is of another cluster, or no term at all. */
+static int64_t given_term(const char *header, const char *key)
+{
+	const char *dot = header ? strrchr(header, '.') : NULL;
+	const char *uid = key + strlen(TERM_PREFIX);
+
+	if (!dot || strlen(uid) != (size_t)(dot - header) ||
+	    strncmp(header, uid, (size_t)(dot - header)))
+		return 0;
+	return strtoll(dot + 1, NULL, 10);
+}
+
 int hub_term_guard(const struct hub *hub, const char *cluster, const char *term_header,
 		   struct store_guard *ret_guard, char **ret_key, struct error *err)
 {
-	int64_t given = term_header ? strtoll(term_header, NULL, 10) : 0, term, revision;
 	auto_xfree char *key = NULL;
+	int64_t given, term, revision;
 
 	if (find_term(hub, cluster, &key, &term, &revision, NULL, err))
 		return -1;
+	given = given_term(term_header, key);
 	if (given > term)
 		return error_set(err, ERR_UNAVAILABLE, "this replica has not seen term %lld yet",
 				 (long long)given);
@@ -55,6 +69,30 @@ int hub_term_guard(const struct hub *hub, const char *cluster, const char *term_
 	*ret_guard = (struct store_guard){.key = key, .target = STORE_MOD, .revision = revision};
 	*ret_key = take_ptr(key);
 	return 0;
+}
+
+/* An agent tells by this cause that it must leave, not read again. */
+void hub_say_superseded(struct causes *causes, const struct error *err)
+{
+	causes_add(causes, CAUSE_FORBIDDEN, "Federator-Term", NULL, "%s", err->text);
+	causes->items[causes->n - 1].reason_override = "TermSuperseded";
+}
+
+int hub_check_term(const struct hub *hub, struct server_request *r)
+{
+	auto_xfree char *key = NULL;
+	struct causes causes = {0};
+	struct store_guard guard;
+	struct error err;
+
+	if (!hub_term_guard(hub, r->name, exchange_header(r->x, "Federator-Term"), &guard, &key,
+			    &err))
+		return 0;
+	if (err.code == ERR_CONFLICT)
+		hub_say_superseded(&causes, &err);
+	server_respond_error(r, &err, &causes);
+	causes_finish(&causes);
+	return -1;
 }
 
 /* --- hello --- */

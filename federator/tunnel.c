@@ -22,6 +22,7 @@ struct question {
 	struct list_node node;
 	struct tunnel *tunnel;
 	uint64_t id;
+	char *cluster; /* whose agent may answer */
 	struct server_request *user;
 	struct server_request *agent; /* NULL until the answer begins */
 	bool user_gone, agent_gone;   /* both exchanges call back: the last one frees */
@@ -76,10 +77,13 @@ static void on_ping(void *arg)
 void tunnel_requests(struct server_request *r, void *arg)
 {
 	struct hub *hub = arg;
-	struct line *old = find_line(hub->tunnel, r->name), *l = xnew0(struct line);
+	struct line *old = find_line(hub->tunnel, r->name), *l;
 
+	if (hub_check_term(hub, r))
+		return;
 	if (old && old->request->x)
 		exchange_end(old->request->x);
+	l = xnew0(struct line);
 	l->tunnel = hub->tunnel;
 	l->cluster = xstrdup(r->name);
 	l->request = server_request_ref(r);
@@ -97,6 +101,7 @@ static void question_free(struct question *q)
 	timer_destroy(q->patience);
 	server_request_unref(q->user);
 	server_request_unref(q->agent);
+	free(q->cluster);
 	free(q);
 }
 
@@ -139,6 +144,7 @@ static void ask(struct tunnel *t, struct line *l, struct server_request *user, j
 
 	q->tunnel = t;
 	q->id = ++t->last_id;
+	q->cluster = xstrdup(l->cluster);
 	q->user = server_request_ref(user);
 	q->patience = timer_create_in(t->hub->env, on_no_answer, q);
 	timer_start(q->patience, ANSWER_WITHIN_MS);
@@ -177,16 +183,31 @@ static void on_answer_data(struct exchange *x, const char *bytes, size_t n, void
 		exchange_read_pause(x, true);
 }
 
+static void say_broken_off(struct question *q)
+{
+	struct error err;
+
+	error_set(&err, ERR_UNAVAILABLE, "the agent of cluster %s broke its answer off",
+		  q->cluster);
+	server_respond_error(q->user, &err, NULL);
+}
+
 /* An answer that breaks off must not look like the end of the log. */
 static void on_answer_closed(struct server_request *r, void *arg)
 {
 	struct question *q = arg;
 
 	q->agent_gone = true;
-	if (q->user_gone)
+	if (q->user_gone) {
 		question_free(q);
-	else if (!q->complete && q->user->x && exchange_begun(q->user->x))
+		return;
+	}
+	if (q->complete || !q->user->x)
+		return;
+	if (exchange_begun(q->user->x))
 		exchange_abort(q->user->x);
+	else
+		say_broken_off(q);
 }
 
 static void on_error_body(struct server_request *r, json_t *body, void *arg)
@@ -207,7 +228,9 @@ void tunnel_answers(struct server_request *r, void *arg)
 	struct question *q = find_question(hub->tunnel, exchange_query(r->x, "id"));
 	struct error err;
 
-	if (!q || q->agent || !q->user->x) {
+	if (hub_check_term(hub, r))
+		return;
+	if (!q || q->agent || !q->user->x || strcmp(q->cluster, r->name)) {
 		error_set(&err, ERR_NOT_FOUND, "nobody waits for this answer any more");
 		server_respond_error(r, &err, NULL);
 		return;

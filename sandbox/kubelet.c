@@ -8,8 +8,10 @@
 #include "base/log.h"
 #include "sandbox/kubelet_internal.h"
 
-#define NO_NODE_MS 40000 /* a pod on a node that is not there is collected, as by pod GC */
-#define RETRY_MS   200
+#define NO_NODE_MS     40000 /* a pod on a node that is not there is collected, as by pod GC */
+#define RETRY_MS       200
+#define RESTART_MS     100 /* before the first restart of a container; doubled each time */
+#define RESTART_MAX_MS 10000
 
 static void pod_write(struct pod_entry *e);
 
@@ -111,6 +113,20 @@ static bool restarts_after(const struct pod_entry *e, int exit_code)
 	return !strcmp(policy, "Always") || exit_code;
 }
 
+/* Backs off as a kubelet does, on a scale of its own: a container that fails at once must not
+ * become a storm of processes. */
+static void restart_later(struct pod_entry *e)
+{
+	int64_t wait = RESTART_MS;
+
+	for (int i = 0; i < e->restarts && wait < RESTART_MAX_MS; i++)
+		wait *= 2;
+	e->restarts++;
+	e->restart_due = true;
+	pod_report(e);
+	timer_start(e->timer, wait < RESTART_MAX_MS ? wait : RESTART_MAX_MS);
+}
+
 static void on_ended(int exit_code, void *arg)
 {
 	struct pod_entry *e = arg;
@@ -119,8 +135,7 @@ static void on_ended(int exit_code, void *arg)
 	e->exit_code = exit_code;
 	e->ended_ns = env_wall_ns(e->kubelet->sandbox->env);
 	if (restarts_after(e, exit_code)) {
-		e->restarts++;
-		pod_start(e);
+		restart_later(e);
 		return;
 	}
 	e->remove = e->state == POD_IS_STOPPING;
@@ -200,6 +215,9 @@ static void pod_delete(struct pod_entry *e)
 		e->runtime->stop(e->run, grace);
 		return;
 	}
+	e->restart_due = false;
+	if (e->state == POD_IS_RUNNING)
+		e->state = POD_IS_ENDED; /* between two runs */
 	e->remove = true;
 	pod_write(e);
 }
@@ -208,6 +226,11 @@ static void on_pod_timer(void *arg)
 {
 	struct pod_entry *e = arg;
 
+	if (e->restart_due && !e->run && e->state == POD_IS_RUNNING) {
+		e->restart_due = false;
+		pod_start(e);
+		return;
+	}
 	if (e->dirty) {
 		pod_write(e);
 		return;
@@ -338,7 +361,7 @@ void kubelet_destroy(struct kubelet *k)
 
 bool kubelet_runs(const struct kubelet *k, const char *pod_uid)
 {
-	const struct pod_entry *e = pod_find(k, pod_uid);
+	const struct pod_entry *e = k ? pod_find(k, pod_uid) : NULL; /* NULL: it has stopped */
 
 	return e && e->run;
 }

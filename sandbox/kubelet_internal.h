@@ -21,6 +21,7 @@ struct pod_entry {
 	struct run *run; /* NULL: not running */
 	int64_t started_ns, ended_ns;
 	int restarts, exit_code;
+	bool restart_due;              /* the timer runs until the container starts again */
 	char reason[64], message[200]; /* of a pod that was refused */
 	bool writing, dirty, remove;   /* a write is under way; another one is due; then delete */
 	struct timer *timer;           /* a pod whose node is not there */

@@ -35,13 +35,15 @@ static int pair_read(const char *dir, const char *name, struct pki_pair *ret, st
 	return 0;
 }
 
-/* The key first: a certificate without its key would be taken for a whole pair. */
+/* The old certificate goes first, then key, then certificate: whenever this is cut short there is
+ * no pair, which is made anew, and never a certificate with another one's key. */
 static int pair_write(const char *dir, const char *name, const struct pki_pair *pair,
 		      struct error *err)
 {
 	auto_xfree char *cert = xasprintf("%s/pki/%s.crt", dir, name);
 	auto_xfree char *key = xasprintf("%s/pki/%s.key", dir, name);
 
+	unlink(cert);
 	if (file_write(key, pair->key_pem, strlen(pair->key_pem), 0600, err))
 		return -1;
 	return file_write(cert, pair->cert_pem, strlen(pair->cert_pem), 0644, err);
