@@ -1,4 +1,5 @@
 """Servers of this suite and kubectl on them: every test runs once per server and version."""
+import itertools
 import json
 import os
 import shutil
@@ -29,23 +30,24 @@ VERSIONS = ("1.36", "1.32")
 def pytest_configure(config):
     config.addinivalue_line("markers", "on(server...): servers of a test; else the hub, on each "
                                        "of its stores")
-    config.addinivalue_line("markers", "namespaced: only samples that have a namespace")
+    config.addinivalue_line("markers", "samples(sample...): kinds of a test; else all of them")
 
 
 def pytest_generate_tests(metafunc):
     """A test runs on each of its servers with each version; for each sample, where it has one.
 
-    Samples meet both stores and both versions, but not each store with each version: what differs
-    by kind does not differ by store.
+    Samples of the hub meet both stores and both versions, those of a sandbox one version each:
+    what differs by kind differs neither by store nor by version.
     """
     names = metafunc.fixturenames
     marker = metafunc.definition.get_closest_marker("on")
     if "sample" in names:
+        wanted = metafunc.definition.get_closest_marker("samples")
         made = [(sample, *pair) for sample in samples.HUB for pair in zip(STORES, VERSIONS)]
-        made += [(sample, "sandbox", version) for sample in samples.SANDBOX
-                 for version in VERSIONS]
-        if metafunc.definition.get_closest_marker("namespaced"):
-            made = [combination for combination in made if combination[0].namespaced]
+        made += [(sample, "sandbox", version) for sample, version
+                 in zip(samples.SANDBOX, itertools.cycle(VERSIONS))]
+        made = [(sample, *rest) for sample, *rest in made
+                if wanted is None or sample in wanted.args]
         metafunc.parametrize("sample, server_name, version", made,
                              ids=["-".join(map(str, combination)) for combination in made])
         return
@@ -63,9 +65,10 @@ def server(request, server_name):
 class Kubectl:
     """kubectl of one version on one server; -n is added where it makes sense to."""
 
+    _serial = itertools.count(1)  # of those that run beside a test
+
     def __init__(self, server, version, ns):
         self.server, self.version, self.ns = server, version, ns
-        self._serial = 0
 
     def argv(self, *args):
         return [paths.tool("kubectl-" + self.version), "--kubeconfig", self.server.kubeconfig,
@@ -96,8 +99,7 @@ class Kubectl:
 
     def start(self, *args):
         """One that runs beside the test: a Process whose log is what it prints."""
-        self._serial += 1
-        name = f"kubectl-{self.ns}-{self._serial}"
+        name = f"kubectl-{next(Kubectl._serial)}"
         home = self.server.run.dir("home", self.server.name, self.version)
         return self.server.run.process(name, self.argv(*args), env={"HOME": home}).start()
 
@@ -108,8 +110,11 @@ def yaml_of(objects):
 
 
 @pytest.fixture
-def ns(server, name):
-    """A namespace of the test's own."""
+def ns(request, server, name):
+    """A namespace of the test's own, where its kind has one."""
+    if "sample" in request.fixturenames and not request.getfixturevalue("sample").namespaced:
+        yield "default"
+        return
     made = f"{name}-ns"
     server.must("POST", "/api/v1/namespaces", {"metadata": {"name": made}})
     yield made

@@ -145,3 +145,6 @@ SERVICE = Sample(
 HUB = [NAMESPACE, CONFIGMAP, SECRET, EVENT, EVENT_V1, LEASE, PRIORITYCLASS, CSR, JOB, QUEUE,
        CLUSTER, DATASET]
 SANDBOX = [POD_SAMPLE, NODE, SERVICE, PLACEMENT]
+
+# One of each sort, for what does not differ by kind: core and not, in a namespace and not.
+EACH_SORT = [CONFIGMAP, NAMESPACE, JOB, QUEUE]

@@ -49,23 +49,20 @@ def test_resources_by_group_scope_and_verb(kubectl):
     assert names("--categories=all") == {"jobs.batch.volcano.sh"}
 
 
-def test_explain_each_kind_and_a_field_of_it(kubectl, sample):
+def test_explain_each_kind_a_field_of_it_and_all_of_it(kubectl, sample):
     said = kubectl("explain", sample.plural, *api_version_of(sample))
     assert f"KIND:       {sample.kind}" in said
     assert f"VERSION:    {sample.api_version.rpartition('/')[2]}" in said
     assert "DESCRIPTION:" in said and "<empty>" not in said
     field = kubectl("explain", f"{sample.plural}.{sample.explain}", *api_version_of(sample))
     assert f"FIELD: {sample.explain.split('.')[-1]}" in field and "<empty>" not in field
+    tree = kubectl("explain", sample.plural, "--recursive", *api_version_of(sample))
+    for part in ["apiVersion", "metadata", "labels", *sample.explain.split(".")]:
+        assert f"{part}\t<" in tree, part
 
 
 def api_version_of(sample):
     return [f"--api-version={sample.api_version}"]
-
-
-def test_explain_recursively(kubectl, sample):
-    said = kubectl("explain", sample.plural, "--recursive", *api_version_of(sample))
-    for part in ["apiVersion", "metadata", "labels", *sample.explain.split(".")]:
-        assert f"{part}\t<" in said, part
 
 
 def test_explain_of_a_field_that_is_not_there(kubectl):

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 from harness import wait
-from kubectl.samples import HUB, SANDBOX
+from kubectl.samples import EACH_SORT, JOB, SANDBOX
 
 AGE = re.compile(r"\d+[smhd]")
 
@@ -23,19 +23,15 @@ def header(table):
     return table.splitlines()[0].split()
 
 
-def test_a_table_has_the_columns_of_the_kind(kubectl, sample, made, name):
+def test_a_table_has_the_columns_of_the_kind_and_a_wide_one_more(kubectl, sample, made, name):
     table = kubectl("get", sample.resource, name)
     assert header(table) == sample.columns.split()
     assert len(table.splitlines()) == 2
     if "NAME" in sample.columns:
         assert table.splitlines()[1].split()[0] == name
-
-
-def test_wide_adds_columns_and_no_headers_leaves_them_out(kubectl, sample, made, name):
-    wide = header(kubectl("get", sample.resource, name, "-o", "wide"))
-    assert sorted(wide) == sorted((sample.columns + " " + sample.wide).split())
-    bare = kubectl("get", sample.resource, name, "--no-headers")
-    assert len(bare.splitlines()) == 1 and sample.columns.split()[0] not in bare.split()
+    wide = kubectl("get", sample.resource, name, "-o", "wide")
+    assert sorted(header(wide)) == sorted((sample.columns + " " + sample.wide).split())
+    assert len(kubectl("get", sample.resource, name, "--no-headers").splitlines()) == 1
 
 
 def test_yaml_and_json_are_the_stored_object(kubectl, sample, made, ns, name):
@@ -80,11 +76,13 @@ def test_lists_by_label_by_field_and_over_all_namespaces(kubectl, sample, made, 
         assert kubectl("get", sample.resource, "-A", "--field-selector", by_both, *ours) == name
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_a_field_that_cannot_be_selected_is_refused(kubectl, sample):
     said = kubectl.fails("get", sample.resource, "--field-selector", "spec.nonsense=1")
     assert "field label not supported: spec.nonsense" in said
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_sorted_in_pages_and_unpaged(kubectl, sample, ns, name):
     names = [f"{name}-{letter}" for letter in "cab"]
     for made_name in names:
@@ -106,6 +104,7 @@ def test_sorted_in_pages_and_unpaged(kubectl, sample, ns, name):
             kubectl.server.api("DELETE", sample.path(ns, made_name))
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_nothing_there_and_nothing_found(kubectl, sample, name):
     absent = kubectl.fails("get", sample.resource, "absent")
     assert absent.strip() == \
@@ -158,6 +157,7 @@ def test_a_watch_of_one_object_prints_each_of_its_states_once(kubectl, sample, m
         [".", "one.", "two."]
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_a_watched_table_has_one_header(kubectl, sample, made, ns, name, beside):
     watcher = beside(kubectl.start("get", sample.resource, "-l", f"of={name}", "-w"))
     headers = sample.columns.split()
@@ -172,8 +172,7 @@ def test_a_watched_table_has_one_header(kubectl, sample, made, ns, name, beside)
 
 
 def test_all_categories_in_one_list(kubectl, ns, name):
-    kubectl.server.must("POST", f"/apis/batch.volcano.sh/v1alpha1/namespaces/{ns}/jobs",
-                        next(s for s in HUB if s.plural == "jobs").manifest(name, ns))
+    kubectl.server.must("POST", JOB.path(ns), JOB.manifest(name, ns))
     assert kubectl("get", "all", "-o", "name") == f"job.batch.volcano.sh/{name}\n"
     assert kubectl("get", "cm,vcjob,q", "-o", "name").split() == [
         f"job.batch.volcano.sh/{name}", "queue.scheduling.volcano.sh/default"]

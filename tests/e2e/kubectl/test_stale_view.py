@@ -8,6 +8,7 @@ import time
 
 import pytest
 from harness import wait
+from harness.etcd import Etcd
 from harness.federation import Hub
 from kubectl.samples import CONFIGMAP, LEASE
 
@@ -34,8 +35,24 @@ class Replica(Hub):
 
 
 @pytest.fixture(scope="module")
-def replica(run, hub, etcd):
-    return Replica(run, hub, etcd).start()
+def pair(run):
+    """Two processes on one etcd, apart from the other tests: either may come to lead."""
+    etcd = Etcd(run, "shared-etcd").start()
+    first = Hub(run, "first", etcd=etcd).start()
+    second = Replica(run, first, etcd).start()
+    yield first, second
+    for process in (second.process, first.process, etcd.process):
+        run.forget(process)
+
+
+@pytest.fixture
+def hub(pair):
+    return pair[0]
+
+
+@pytest.fixture
+def replica(pair):
+    return pair[1]
 
 
 @pytest.fixture

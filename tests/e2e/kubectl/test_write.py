@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from kubectl.samples import CONFIGMAP, DATASET, JOB, QUEUE, SECRET
+from kubectl.samples import CONFIGMAP, DATASET, EACH_SORT, JOB, QUEUE, SECRET
 
 
 @pytest.fixture
@@ -56,6 +56,7 @@ def test_create_makes_it_once(kubectl, sample, manifest, name, file):
                             f'{sample.resource} "{name}" already exists')
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_create_reads_standard_input_and_prints_the_object(kubectl, sample, manifest, name):
     made = json.loads(kubectl("create", "-f", "-", "-o", "json", stdin=[manifest]))
     meta = made["metadata"]
@@ -64,13 +65,14 @@ def test_create_reads_standard_input_and_prints_the_object(kubectl, sample, mani
     assert "managedFields" not in meta
 
 
-@pytest.mark.namespaced
+@pytest.mark.samples(CONFIGMAP, JOB)
 def test_create_in_a_namespace_that_is_not_there(kubectl, sample, name):
     absent = sample.manifest(name, "absent")
     said = kubectl.fails("create", "-n", "absent", "-f", "-", stdin=[absent])
     assert 'Error from server (NotFound)' in said and 'namespaces "absent" not found' in said
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_a_dry_run_on_the_server_answers_and_stores_nothing(kubectl, sample, manifest, ns, name):
     for command in ("create", "apply"):
         said = kubectl(command, "-f", "-", "--dry-run=server", stdin=[manifest])
@@ -78,6 +80,7 @@ def test_a_dry_run_on_the_server_answers_and_stores_nothing(kubectl, sample, man
         assert kubectl.server.get(sample.path(ns, name)) is None
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_names_that_are_generated(kubectl, sample, ns, name):
     manifest = sample.manifest(name, ns)
     manifest["metadata"]["generateName"] = manifest["metadata"].pop("name") + "-"
@@ -152,6 +155,7 @@ def test_apply_makes_changes_and_leaves_alone(kubectl, sample, manifest, ns, nam
         assert meta["generation"] == before["generation"] + 1
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_apply_removes_what_left_the_file(kubectl, sample, manifest, ns, name, file):
     manifest["metadata"]["labels"] = {"stays": "1", "goes": "1"}
     kubectl("apply", "-f", file(manifest))
@@ -202,8 +206,9 @@ def test_diff_exits_with_1_on_a_difference_and_0_on_none(kubectl, sample, manife
     assert kubectl("diff", "-f", file(manifest)) == ""
     done = kubectl.run("diff", "-f", file(changed(sample, manifest)))
     assert done.returncode == 1, done.stderr
-    assert any(line.startswith("+") and "7" in line or "Nw==" in line
-               for line in done.stdout.splitlines())
+    after = "*** (after)" if sample.kind == "Secret" else "7"
+    added = [line for line in done.stdout.splitlines() if line[:1] == "+" != line[1:2]]
+    assert [line for line in added if after in line], done.stdout
     assert kubectl.server.get(sample.path(ns, name))["metadata"].get("generation") == before
 
 
@@ -217,6 +222,7 @@ def test_edit_writes_what_the_editor_left(kubectl, sample, made, ns, name):
         "edited": "yes"}
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_edit_without_a_change_is_cancelled(kubectl, sample, made, name):
     said = kubectl.run("edit", sample.resource, name, env={"KUBE_EDITOR": "true"})
     assert said.returncode == 0 and "no changes made" in said.stdout + said.stderr
@@ -295,21 +301,19 @@ def test_status_is_patched_apart(kubectl, ns, name):
 
 # label, annotate
 
-@pytest.mark.parametrize("command", ["label", "annotate"])
-def test_labels_and_annotations(kubectl, sample, made, ns, name, command):
-    def stored():
-        found = kubectl.server.get(sample.path(ns, name))["metadata"].get(command[:5].replace(
-            "annot", "annotation") + "s", {})
-        return {k: v for k, v in found.items() if k in ("a", "example.com/b")}
-    kubectl(command, sample.resource, name, "a=1", "example.com/b=2")
-    assert stored() == {"a": "1", "example.com/b": "2"}
-    said = kubectl.fails(command, sample.resource, name, "a=2")
-    assert "--overwrite is false" in said
-    kubectl(command, sample.resource, name, "a=2", "--overwrite")
-    kubectl(command, sample.resource, name, "example.com/b-")
-    assert stored() == {"a": "2"}
+def test_labels_and_annotations(kubectl, sample, made, ns, name):
+    for command, field in (("label", "labels"), ("annotate", "annotations")):
+        def stored():
+            found = kubectl.server.get(sample.path(ns, name))["metadata"].get(field, {})
+            return {k: v for k, v in found.items() if k in ("a", "example.com/b")}
+        kubectl(command, sample.resource, name, "a=1", "example.com/b=2")
+        assert stored() == {"a": "1", "example.com/b": "2"}
+        assert "--overwrite is false" in kubectl.fails(command, sample.resource, name, "a=2")
+        kubectl(command, sample.resource, name, "a=2", "example.com/b-", "--overwrite")
+        assert stored() == {"a": "2"}
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_a_bad_label_is_refused_with_its_rule(kubectl, sample, made, name):
     said = kubectl.fails("patch", sample.resource, name, "--type=merge", "-p",
                          '{"metadata":{"labels":{"a":"-bad-"}}}')
@@ -331,6 +335,7 @@ def test_replace(kubectl, sample, manifest, made, ns, name, file):
         "modified; please apply your changes to the latest version and try again" in said
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_replace_by_force_makes_another_object(kubectl, sample, manifest, made, ns, name, file):
     kubectl("replace", "--force", "-f", file(manifest))
     assert kubectl.server.get(sample.path(ns, name))["metadata"]["uid"] != made["metadata"]["uid"]
@@ -359,7 +364,7 @@ def test_delete_by_label_and_by_file(kubectl, sample, ns, name, file):
     assert kubectl.server.get(sample.path(ns, f"{name}-2")) is None
 
 
-@pytest.mark.namespaced
+@pytest.mark.samples(CONFIGMAP, JOB)
 def test_delete_all_of_a_namespace(kubectl, sample, ns, name):
     for n in range(2):
         kubectl.server.must("POST", sample.path(ns), sample.manifest(f"{name}-{n}", ns))
@@ -367,11 +372,13 @@ def test_delete_all_of_a_namespace(kubectl, sample, ns, name):
     assert kubectl("get", sample.resource, "-o", "name") == ""
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_a_dry_delete_deletes_nothing(kubectl, sample, made, ns, name):
     assert "dry run" in kubectl("delete", sample.resource, name, "--dry-run=server")
     assert "deletionTimestamp" not in kubectl.server.get(sample.path(ns, name))["metadata"]
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_a_finalizer_holds_what_is_deleted(kubectl, sample, manifest, ns, name):
     manifest["metadata"]["finalizers"] = ["example.com/hold"]
     kubectl.server.must("POST", sample.path(ns), manifest)
@@ -405,6 +412,7 @@ def test_owned_objects_go_with_their_owner(kubectl, ns, name):
 
 # what is refused
 
+@pytest.mark.samples(*EACH_SORT)
 def test_unknown_fields_are_refused(kubectl, sample, manifest, ns, name):
     manifest["bogus"] = 1
     for command in ("create", "apply"):
@@ -413,6 +421,7 @@ def test_unknown_fields_are_refused(kubectl, sample, manifest, ns, name):
     assert kubectl.server.get(sample.path(ns, name)) is None
 
 
+@pytest.mark.samples(*EACH_SORT)
 def test_validation_may_warn_or_be_silent(kubectl, sample, manifest, ns, name):
     manifest["bogus"] = 1
     warned = kubectl.run("create", "-f", "-", "--validate=warn", stdin=[manifest])
