@@ -149,12 +149,17 @@ static void clear_groups(struct space *s)
 		space_add(s, groups[i], -groups[i]->count);
 }
 
-/* Counts replace those that are there; equal shapes in one full list add up. */
-static void apply_shapes(struct fleet *f, struct space *s, bool full, const struct shape *shapes,
+/* Counts replace those that are there; equal shapes in one full list add up. True when the room is
+ * another than before. */
+static bool apply_shapes(struct fleet *f, struct space *s, bool full, const struct shape *shapes,
 			 size_t n)
 {
+	uint64_t before;
+	bool changed = false;
+
 	intern_slots(f, shapes, n);
 	space_widen(s, f->model.slots.n);
+	before = full ? space_checksum(s) : 0;
 	if (full)
 		clear_groups(s);
 	for (size_t i = 0; i < n; i++) {
@@ -163,19 +168,19 @@ static void apply_shapes(struct fleet *f, struct space *s, bool full, const stru
 
 		if (count > COUNT_MAX)
 			count = COUNT_MAX;
-
+		changed |= count != g->count;
 		space_add(s, g, full ? count : count - g->count);
 	}
 	s->growth++;
+	return full ? space_checksum(s) != before : changed;
 }
 
 /* A Cluster's status is written again with its heartbeat: what did not change is not news. */
 static void apply_capacity(struct fleet *f, struct fleet_cluster *c, const struct cluster *from)
 {
-	uint64_t growth = c->capacity.growth, before = space_checksum(&c->capacity);
+	uint64_t growth = c->capacity.growth;
 
-	apply_shapes(f, &c->capacity, true, from->capacity, from->n_capacity);
-	if (space_checksum(&c->capacity) == before)
+	if (!apply_shapes(f, &c->capacity, true, from->capacity, from->n_capacity))
 		c->capacity.growth = growth;
 }
 
@@ -206,7 +211,9 @@ bool fleet_report(struct fleet *f, const char *cluster, int64_t capacity_seq, bo
 	if (capacity_seq < c->capacity_seq || (!full && !c->has_free))
 		return false;
 	space_rollback(&c->free, 0);
-	apply_shapes(f, &c->free, full, shapes, n);
+	/* What an earlier leader held is not known: the first report is other room. */
+	if (apply_shapes(f, &c->free, full, shapes, n) || !c->has_free)
+		c->room_seq = capacity_seq;
 	c->has_free = true;
 	c->capacity_seq = capacity_seq;
 	debits_expire(f, c);
@@ -256,7 +263,7 @@ void fleet_cluster_remove(struct fleet *f, const char *name)
 	clear_groups(&c->capacity);
 	debits_replay(f, c, 0);
 	c->known = c->accepted = c->has_capacity = false;
-	c->capacity_seq = 0;
+	c->capacity_seq = c->room_seq = 0;
 }
 
 /* --- queues ------------------------------------------------------------------------------- */

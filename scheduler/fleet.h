@@ -53,7 +53,9 @@ void fleet_claimed(struct fleet *f, const char *uid, int64_t generation, int64_t
 
 struct fleet_refusal {
 	const char *reason; /* in words, for explain */
-	int64_t until_ns; /* not offered to that cluster before; 0: before it reports other room */
+	/* Not offered to that cluster before; 0: before a report, of capacity_seq or newer, that
+	 * shows other room than the one before it. */
+	int64_t until_ns;
 };
 /* The attempt is over and the job waits again, offered next as `generation`. capacity_seq: of the
  * last word; 0: it was never claimed. refusal NULL: the cluster may be asked again. */

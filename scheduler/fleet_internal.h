@@ -35,6 +35,7 @@ struct fleet_cluster {
 	bool has_capacity, has_free;
 	struct space free, capacity;
 	int64_t capacity_seq; /* of the report that is held */
+	int64_t room_seq;     /* of the last report that showed other room than the one before it */
 	struct debit *debits;
 	size_t n_debits, cap_debits;
 	UT_hash_handle hh;
@@ -42,7 +43,7 @@ struct fleet_cluster {
 
 struct backoff {
 	struct fleet_cluster *cluster;
-	int64_t until_ns; /* 0: until a report after capacity_seq */
+	int64_t until_ns; /* 0: until a report from capacity_seq on shows other room */
 	int64_t capacity_seq;
 	char *reason;
 };

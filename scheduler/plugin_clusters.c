@@ -88,6 +88,8 @@ static void why_selector(const struct cluster_question *q, struct strbuf *out)
 const struct plugin plugin_selector = {
 	.name = "selector", .filter = FILTER_SELECTOR, .passes = is_selected, .why = why_selector};
 
+/* The report that the refusal names is made behind it: when that one shows other room already, no
+ * further report may ever come. */
 static const struct backoff *find_backoff(const struct cluster_question *q)
 {
 	for (size_t i = 0; i < q->job->n_backoffs; i++) {
@@ -95,8 +97,7 @@ static const struct backoff *find_backoff(const struct cluster_question *q)
 
 		if (b->cluster != q->cluster)
 			continue;
-		if (b->until_ns ? q->now_ns < b->until_ns
-				: q->cluster->capacity_seq <= b->capacity_seq)
+		if (b->until_ns ? q->now_ns < b->until_ns : q->cluster->room_seq < b->capacity_seq)
 			return b;
 	}
 	return NULL;
