@@ -61,6 +61,11 @@ struct fleet_refusal {
  * last word; 0: it was never claimed. refusal NULL: the cluster may be asked again. */
 void fleet_requeue(struct fleet *f, const char *uid, int64_t generation, int64_t capacity_seq,
 		   const struct fleet_refusal *refusal);
+/* The same for a job that waits, of an attempt that this fleet did not decide. */
+void fleet_refused(struct fleet *f, const char *uid, const char *cluster, int64_t capacity_seq,
+		   const struct fleet_refusal *refusal);
+/* When the first refusal of those that wait ends by the clock, after now; 0: none does. */
+int64_t fleet_next_refusal_end(const struct fleet *f, int64_t now_ns);
 /* The job has ended or is gone. */
 void fleet_forget(struct fleet *f, const char *uid, int64_t capacity_seq);
 

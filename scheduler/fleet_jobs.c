@@ -151,10 +151,10 @@ static struct backoff *need_backoff(struct fleet_job *job, struct fleet_cluster 
 	return &job->backoffs[job->n_backoffs++];
 }
 
-static void remember_refusal(struct fleet_job *job, const struct fleet_refusal *r,
-			     int64_t capacity_seq)
+static void remember_refusal(struct fleet_job *job, struct fleet_cluster *c,
+			     const struct fleet_refusal *r, int64_t capacity_seq)
 {
-	struct backoff *b = need_backoff(job, job->placed);
+	struct backoff *b = need_backoff(job, c);
 
 	free(b->reason);
 	b->reason = xstrdup(r->reason ? r->reason : "");
@@ -172,12 +172,46 @@ void fleet_requeue(struct fleet *f, const char *uid, int64_t generation, int64_t
 		return;
 	end_debit(f, uid, job->generation, capacity_seq);
 	if (refusal)
-		remember_refusal(job, refusal, capacity_seq);
+		remember_refusal(job, job->placed, refusal, capacity_seq);
 	fleet_charge(f, job, -1);
 	job->placed = NULL;
 	job->generation = generation;
 	job->asked = false;
 	pending_add(&f->pending, job->gang);
+}
+
+void fleet_refused(struct fleet *f, const char *uid, const char *cluster, int64_t capacity_seq,
+		   const struct fleet_refusal *refusal)
+{
+	struct fleet_job *job = fleet_job_find(f, uid);
+
+	event(f);
+	if (!job || job->placed)
+		return;
+	remember_refusal(job, fleet_need_cluster(f, cluster), refusal, capacity_seq);
+	job->asked = false;
+}
+
+static int64_t first_end(const struct fleet_job *job, int64_t now_ns, int64_t first)
+{
+	for (size_t i = 0; i < job->n_backoffs; i++) {
+		int64_t end = job->backoffs[i].until_ns;
+
+		if (end > now_ns && (!first || end < first))
+			first = end;
+	}
+	return first;
+}
+
+int64_t fleet_next_refusal_end(const struct fleet *f, int64_t now_ns)
+{
+	const struct fleet_job *job, *next;
+	int64_t first = 0;
+
+	HASH_ITER (hh, f->jobs, job, next)
+		if (!job->placed)
+			first = first_end(job, now_ns, first);
+	return first;
 }
 
 void fleet_forget(struct fleet *f, const char *uid, int64_t capacity_seq)

@@ -190,6 +190,42 @@ Test(fleet, unknown_jobs_and_clusters_are_no_events)
 	fleet_destroy(f);
 }
 
+/* --- refusals that another leader heard --------------------------------------------------- */
+
+static const char *cluster_of(struct fleet *f, const char *job, int64_t now_ns)
+{
+	auto_json *decided = world_decide(f, now_ns);
+	const char *name = json_str_at(decided, job, "cluster", NULL);
+
+	return !name ? "" : !strcmp(name, "a") ? "a" : "b";
+}
+
+Test(fleet, refusals_of_before_hold_until_their_end_or_other_room)
+{
+	struct fleet *f = fleet_create();
+	struct fleet_refusal by_room = {"no room", 0}, by_clock = {"quota", 30 * SECOND};
+
+	add_queue(f, "{name: default}");
+	submit(f, "{name: j, tasks: [{name: m, requests: {cpu: 1}}]}");
+	fleet_refused(f, "j", "a", 7, &by_room); /* not known yet */
+	fleet_refused(f, "nobody", "a", 7, &by_room);
+	add_cluster(f, "{name: a, seq: 6, nodes: [{count: 1, allocatable: {cpu: 4}}]}");
+	cr_expect_str_eq(cluster_of(f, "j", 0), "");
+	cr_expect_eq(fleet_next_refusal_end(f, 0), 0, "no clock ends it");
+	add_cluster(f, "{name: b, seq: 9, nodes: [{count: 1, allocatable: {cpu: 4}}]}");
+	fleet_refused(f, "j", "b", 0, &by_clock);
+	cr_expect_str_eq(cluster_of(f, "j", 0), "");
+	cr_expect_eq(fleet_next_refusal_end(f, 0), 30 * SECOND);
+	cr_expect_eq(fleet_next_refusal_end(f, 30 * SECOND), 0);
+	submit(f, "{name: j, tasks: [{name: m, requests: {cpu: 2}}]}");
+	cr_expect_str_eq(cluster_of(f, "j", 0), "", "a change of the job ends none");
+	add_cluster(f, "{name: a, seq: 8, nodes: [{count: 2, allocatable: {cpu: 4}}]}");
+	cr_expect_str_eq(cluster_of(f, "j", 0), "a");
+	fleet_refused(f, "j", "a", 9, &by_room);
+	cr_expect_eq(fleet_next_refusal_end(f, 0), 0, "it has a place");
+	fleet_destroy(f);
+}
+
 /* --- jobs --------------------------------------------------------------------------------- */
 
 Test(fleet, a_job_that_changes_keeps_one_place)
