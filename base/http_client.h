@@ -64,6 +64,9 @@ struct http_call_spec {
 	void (*on_done)(const struct http_answer *answer, void *arg);
 	/* Upload: called when sent bytes have left and more may be given. May be NULL. */
 	void (*on_drain)(struct http_call *call, void *arg);
+	/* Asked when the call has its connection and nothing of it was sent yet; false: it is not
+	 * sent at all and ends as unreachable. NULL: it may. */
+	bool (*may_start)(void *arg);
 	void *arg;
 };
 

@@ -35,6 +35,8 @@ static int on_before_send(void *arg, char *ip, char *local_ip, int port, int loc
 
 	if (call->sends && !call->safe)
 		return CURL_PREREQFUNC_ABORT;
+	if (call->may_start && !call->may_start(call->arg))
+		return CURL_PREREQFUNC_ABORT;
 	call->sends++;
 	return CURL_PREREQFUNC_OK;
 }
@@ -454,6 +456,7 @@ static struct http_call *call_create(struct pool *pool, const struct http_call_s
 	call->on_data = spec->on_data;
 	call->on_done = spec->on_done;
 	call->on_drain = spec->on_drain;
+	call->may_start = spec->may_start;
 	call->arg = spec->arg;
 	return call;
 }

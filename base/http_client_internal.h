@@ -80,6 +80,7 @@ struct http_call {
 	void (*on_data)(struct http_call *call, const char *bytes, size_t n, void *arg);
 	void (*on_done)(const struct http_answer *answer, void *arg);
 	void (*on_drain)(struct http_call *call, void *arg);
+	bool (*may_start)(void *arg);
 	void *arg;
 };
 

@@ -22,6 +22,12 @@ struct kube {
 	char **headers; /* "Name: value", NULL-terminated */
 	size_t n_headers;
 	struct list calls;
+	bool (*may_write)(void *arg);
+	void *may_write_arg;
+	int64_t lost_ms;
+	struct timer *settle_timer; /* NULL: nobody waits */
+	void (*settled)(void *arg);
+	void *settled_arg;
 };
 
 struct kube_call {
@@ -35,7 +41,8 @@ struct kube_call {
 	bool reread_token;
 	struct http_call *http; /* NULL while it waits to be sent again */
 	struct timer *timer;
-	kube_done done;
+	bool refused;   /* by the gate */
+	kube_done done; /* NULL: cancelled, and only waited for */
 	void *arg;
 };
 
@@ -69,6 +76,7 @@ struct kube *kube_create_with(struct env *env, const struct kube_transport_ops *
 	k->env = env;
 	k->ops = ops;
 	k->transport = transport;
+	k->lost_ms = INT64_MIN;
 	k->headers = xcalloc(1, sizeof(*k->headers));
 	list_init(&k->calls);
 	return k;
@@ -94,6 +102,7 @@ void kube_destroy(struct kube *k)
 
 	if (!k)
 		return;
+	timer_destroy(take_ptr(k->settle_timer));
 	list_for_each_safe (call, tmp, &k->calls, node)
 		kube_cancel(call);
 	k->ops->destroy(k->transport);
@@ -140,11 +149,101 @@ static bool is_write(const struct kube_call *call)
 	return strcmp(call->method, "GET") != 0;
 }
 
+static bool is_dry_run(const struct kube_call *call)
+{
+	return strstr(call->path, "dryRun=") != NULL;
+}
+
+/* --- the end of writes --- */
+
+static bool has_writes(const struct kube *k)
+{
+	struct kube_call *call;
+
+	list_for_each (call, &k->calls, node)
+		if (call->http && is_write(call))
+			return true;
+	return false;
+}
+
+static void on_settle_timer(void *arg)
+{
+	struct kube *k = arg;
+
+	if (has_writes(k))
+		return;
+	timer_destroy(take_ptr(k->settle_timer));
+	k->settled(k->settled_arg);
+}
+
+static void look_if_settled(struct kube *k)
+{
+	if (k->settle_timer)
+		timer_start(k->settle_timer, 0);
+}
+
+void kube_settle(struct kube *k, void (*done)(void *arg), void *arg)
+{
+	k->settled = done;
+	k->settled_arg = arg;
+	if (!k->settle_timer)
+		k->settle_timer = timer_create_in(k->env, on_settle_timer, k);
+	look_if_settled(k);
+}
+
+int64_t kube_lost_ms(const struct kube *k)
+{
+	return k->lost_ms;
+}
+
+static void note_lost(const struct kube_call *call)
+{
+	if (is_write(call) && !is_dry_run(call))
+		call->kube->lost_ms = env_mono_ms(call->kube->env);
+}
+
+/* --- calls --- */
+
+void kube_set_gate(struct kube *k, bool (*may_write)(void *arg), void *arg)
+{
+	k->may_write = may_write;
+	k->may_write_arg = arg;
+}
+
+static bool may_send(void *arg)
+{
+	const struct kube_call *call = arg;
+	const struct kube *k = call->kube;
+
+	return !is_write(call) || !k->may_write || k->may_write(k->may_write_arg);
+}
+
 static void call_send(struct kube_call *call);
+static void give_answer(struct kube_call *call, struct kube_answer *answer);
+
+static void give_refusal(struct kube_call *call)
+{
+	struct kube_answer out = {.body = "", .retry_after_s = -1};
+
+	error_set(&out.err, ERR_UNREACHABLE, "this process may not write any more");
+	give_answer(call, &out);
+}
 
 static void on_retry_timer(void *arg)
 {
-	call_send(arg);
+	struct kube_call *call = arg;
+
+	if (call->refused)
+		give_refusal(call);
+	else
+		call_send(call);
+}
+
+static void start_timer(struct kube_call *call, int64_t ms)
+{
+	if (!call->timer)
+		call->timer = timer_create_in(call->kube->env, on_retry_timer, call);
+	timer_start(call->timer, ms);
 }
 
 static void retry_later(struct kube_call *call, int64_t after_s)
@@ -152,9 +251,7 @@ static void retry_later(struct kube_call *call, int64_t after_s)
 	if (after_s > MAX_RETRY_AFTER_S)
 		after_s = MAX_RETRY_AFTER_S;
 	call->tries++;
-	if (!call->timer)
-		call->timer = timer_create_in(call->kube->env, on_retry_timer, call);
-	timer_start(call->timer, after_s * 1000);
+	start_timer(call, after_s * 1000);
 }
 
 /* An overloaded server says when to come again; it has done nothing yet, so a POST may be too. */
@@ -169,8 +266,10 @@ static void give_answer(struct kube_call *call, struct kube_answer *answer)
 	kube_done done = call->done;
 	void *arg = call->arg;
 
+	look_if_settled(call->kube);
 	call_free(call);
-	done(answer, arg);
+	if (done)
+		done(answer, arg);
 }
 
 static void answer_error(struct kube_call *call, const struct http_answer *a,
@@ -198,14 +297,17 @@ static void on_answer(const struct http_answer *a, void *arg)
 	if (is_write(call) && a->status && fault_after_write()) {
 		out = (struct kube_answer){.body = "", .retry_after_s = -1};
 		error_set(&out.err, ERR_UNKNOWN_OUTCOME, "the answer was lost");
+		note_lost(call);
 		give_answer(call, &out);
 		return;
 	}
-	if (wants_retry(call, a)) {
+	if (!a->status && a->err.code != ERR_UNREACHABLE)
+		note_lost(call);
+	if (wants_retry(call, a) && call->done) {
 		retry_later(call, a->retry_after_s);
 		return;
 	}
-	if (a->status == 401 && call->kube->token_file && !call->reread_token) {
+	if (a->status == 401 && call->done && call->kube->token_file && !call->reread_token) {
 		call->reread_token = true;
 		read_token(call->kube);
 		call_send(call);
@@ -230,9 +332,15 @@ static void call_send(struct kube_call *call)
 		.headers = (const char *const *)call->headers,
 		.timeout_ms = call->timeout_ms,
 		.on_done = on_answer,
+		.may_start = may_send,
 		.arg = call,
 	};
 
+	if (!may_send(call)) {
+		call->refused = true;
+		start_timer(call, 0);
+		return;
+	}
 	if (is_write(call))
 		fault_before_write();
 	call->http = call->kube->ops->start(call->kube->transport, &spec);
@@ -281,6 +389,13 @@ void kube_cancel(struct kube_call *call)
 {
 	if (!call)
 		return;
+	if (call->http && is_write(call)) {
+		if (call->kube->settle_timer) {
+			call->done = NULL;
+			return;
+		}
+		note_lost(call);
+	}
 	if (call->http)
 		call->kube->ops->cancel(call->kube->transport, call->http);
 	call_free(call);

@@ -46,6 +46,17 @@ void kube_set_cert(struct kube *k, const char *cert_pem, const char *key_pem);
 /* A header that every later request carries ("Federator-Term: 3"); NULL removes it. Copied. */
 void kube_set_header(struct kube *k, const char *name, const char *value);
 
+/* Asked before each write, and again when its connection stands: false, and it is not sent (its
+ * answer is ERR_UNREACHABLE). For who may write only while it holds a lease. */
+void kube_set_gate(struct kube *k, bool (*may_write)(void *arg), void *arg);
+
+/* Before an orderly end. From here on a write that is cancelled is still waited for; done is called
+ * once (by a timer) when none is under way any more. */
+void kube_settle(struct kube *k, void (*done)(void *arg), void *arg);
+/* When a write last ended without an answer, so that it may yet be carried out; boot time.
+ * INT64_MIN: never. Dry runs write nothing and do not count. */
+int64_t kube_lost_ms(const struct kube *k);
+
 /* What came back. On success err.code is unset and ok is true. */
 struct kube_answer {
 	bool ok;

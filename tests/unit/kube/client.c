@@ -168,3 +168,94 @@ Test(client, headers_of_the_client_are_replaced_and_those_of_a_request_added)
 	get(p, &s);
 	cr_expect_not(peer_has_header(p, "Federator-Term: 2"));
 }
+
+/* --- writes and leases --- */
+
+static bool may_write(void *arg)
+{
+	return *(bool *)arg;
+}
+
+Test(client, a_gate_that_is_shut_lets_reads_through_and_no_write)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen read = {0}, write = {0}, again = {0};
+	bool open = false;
+
+	kube_set_gate(peer_client(p), may_write, &open);
+	post(p, &write);
+	get(p, &read);
+	cr_expect_eq(peer_waiting(p), 1);
+	cr_expect_str_eq(peer_request(p), "GET /x");
+	cr_expect_eq(write.calls, 0, "not from inside kube_send");
+	virtual_env_advance(peer_time(p), 0);
+	cr_expect_eq(write.calls, 1);
+	cr_expect_eq(write.err.code, ERR_UNREACHABLE);
+	peer_answer(p, 200, "{}");
+
+	open = true;
+	post(p, &again);
+	cr_expect_str_eq(peer_request(p), "POST /x");
+	open = false;
+	peer_answer_later(p, 429, 1);
+	virtual_env_advance(peer_time(p), 1000);
+	cr_expect_eq(peer_waiting(p), 0, "what was put off is asked again");
+	virtual_env_advance(peer_time(p), 0);
+	cr_expect_eq(again.err.code, ERR_UNREACHABLE);
+}
+
+static void on_settled(void *arg)
+{
+	++*(int *)arg;
+}
+
+Test(client, settles_when_a_write_that_was_cancelled_has_its_answer)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+	int settled = 0;
+	struct kube_call *write = post(p, &s);
+
+	kube_settle(peer_client(p), on_settled, &settled);
+	kube_cancel(write);
+	virtual_env_advance(peer_time(p), 10000);
+	cr_expect_eq(settled, 0);
+	peer_answer(p, 201, "{}");
+	cr_expect_eq(settled, 0, "not from inside an answer");
+	virtual_env_advance(peer_time(p), 0);
+	cr_expect_eq(settled, 1);
+	cr_expect_eq(s.calls, 0, "who cancelled hears nothing");
+	cr_expect_eq(kube_lost_ms(peer_client(p)), INT64_MIN);
+}
+
+Test(client, settles_at_once_when_only_reads_are_under_way)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+	int settled = 0;
+
+	kube_cancel(get(p, &s));
+	get(p, &s);
+	kube_settle(peer_client(p), on_settled, &settled);
+	virtual_env_advance(peer_time(p), 0);
+	cr_expect_eq(settled, 1);
+	cr_expect_eq(kube_lost_ms(peer_client(p)), INT64_MIN);
+}
+
+Test(client, remembers_when_a_write_ended_without_an_answer)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct kube *k = peer_client(p);
+	struct seen s = {0};
+
+	post(p, &s);
+	peer_lose(p, ERR_UNREACHABLE);
+	cr_expect_eq(kube_lost_ms(k), INT64_MIN, "nothing of it was sent");
+	virtual_env_advance(peer_time(p), 1000);
+	post(p, &s);
+	peer_lose(p, ERR_TIMEOUT);
+	cr_expect_eq(kube_lost_ms(k), 1000);
+	virtual_env_advance(peer_time(p), 1000);
+	kube_cancel(post(p, &s));
+	cr_expect_eq(kube_lost_ms(k), 2000);
+}
