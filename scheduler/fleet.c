@@ -293,6 +293,7 @@ void fleet_destroy(struct fleet *f)
 	HASH_ITER (hh, f->clusters, c, next)
 		cluster_destroy_all(f, c);
 	quotas_finish(&f->quotas);
+	fleet_resume_finish(f);
 	arena_finish(&f->session.arena);
 	model_finish(&f->model);
 	free(f->order);

@@ -92,8 +92,9 @@ struct fleet_decision {
 	size_t n_runners_up;
 };
 
-/* One pass over the waiting jobs. The caller may stop after any decision; no event may come
- * between begin and end. now: wall clock, for refusals. */
+/* One pass over the waiting jobs. The caller may stop after any decision; then every other session
+ * goes on where that one stopped, so that those at the end have their turn however long the rest
+ * takes. No event may come between begin and end. now: wall clock, for refusals. */
 void fleet_session_begin(struct fleet *f, int64_t now_ns);
 /* The next job that is placed (debited and charged at once), or whose reason to wait is new or was
  * found again; false when all have been looked at. Valid until the next call. */
@@ -102,7 +103,8 @@ void fleet_session_end(struct fleet *f);
 
 /* Why the job waits, all of it; NULL when the fleet does not know it. */
 struct explain *fleet_explain(struct fleet *f, const char *uid, int64_t now_ns);
-/* Raised by every event and decision: explanations of before may be out of date. */
+/* Raised by every event that may change an answer, and by decisions: explanations of before may be
+ * out of date. */
 uint64_t fleet_version(const struct fleet *f);
 
 enum fleet_fit {

@@ -123,19 +123,21 @@ static bool debit_find(struct fleet *f, const char *uid, int64_t generation,
 	return false;
 }
 
-void debit_settle(struct fleet *f, const char *uid, int64_t generation, int64_t capacity_seq)
+bool debit_settle(struct fleet *f, const char *uid, int64_t generation, int64_t capacity_seq)
 {
 	struct fleet_cluster *c;
 	struct debit *d;
 	size_t i;
 
 	if (!debit_find(f, uid, generation, &c, &i))
-		return;
+		return false;
 	d = &c->debits[i];
 	if (!d->capacity_seq)
 		d->capacity_seq = capacity_seq;
-	if (c->has_free && d->capacity_seq <= c->capacity_seq)
-		remove_at(f, c, i);
+	if (!c->has_free || d->capacity_seq > c->capacity_seq)
+		return false;
+	remove_at(f, c, i);
+	return true;
 }
 
 void debit_cancel(struct fleet *f, const char *uid, int64_t generation)

@@ -359,12 +359,50 @@ static bool is_as_before(const struct fleet *f, const struct fleet_job *job)
 	return job->asked && job->seen == f->version && !job->n_backoffs;
 }
 
+/* --- turns -------------------------------------------------------------------------------- */
+
+void fleet_resume_finish(struct fleet *f)
+{
+	free(f->resume.key.uid);
+	f->resume.key = (struct gang){0};
+	f->resume.set = false;
+}
+
+static void stop_at(struct fleet *f, const struct gang *g)
+{
+	struct gang key = {.priority = g->priority, .submitted_ns = g->submitted_ns};
+
+	/* A turn from the top that did not get as far leaves the rest its place. */
+	if (f->resume.set && f->resume.from_top && plugins_order(g, &f->resume.key) < 0)
+		return;
+	key.uid = xstrdup(g->uid);
+	fleet_resume_finish(f);
+	f->resume.set = true;
+	f->resume.key = key;
+}
+
 void fleet_session_begin(struct fleet *f, int64_t now_ns)
 {
+	bool news = f->version != f->resume.version;
+
 	assert(!f->session.open);
+	f->resume.from_top = !f->resume.set || (news && !f->resume.from_top);
 	f->session.open = true;
 	f->session.now_ns = now_ns;
-	f->session.after = NULL;
+	f->session.after = f->resume.from_top ? NULL : &f->resume.key;
+	f->session.wrapped = f->session.over = false;
+}
+
+/* Behind the last one; at the end, what stands before the place where the session began. */
+static struct gang *next_gang(struct fleet *f)
+{
+	struct gang *g = pending_next(&f->pending, f->session.after);
+
+	if (!g && !f->resume.from_top && !f->session.wrapped) {
+		f->session.wrapped = true;
+		g = pending_next(&f->pending, NULL);
+	}
+	return g && f->session.wrapped && plugins_order(&f->resume.key, g) < 0 ? NULL : g;
 }
 
 bool fleet_session_next(struct fleet *f, struct fleet_decision *ret)
@@ -372,7 +410,7 @@ bool fleet_session_next(struct fleet *f, struct fleet_decision *ret)
 	struct gang *g;
 
 	assert(f->session.open);
-	while ((g = pending_next(&f->pending, f->session.after))) {
+	while ((g = next_gang(f))) {
 		f->session.after = g;
 		if (is_as_before(f, g->owner))
 			continue;
@@ -380,13 +418,19 @@ bool fleet_session_next(struct fleet *f, struct fleet_decision *ret)
 		if (decide(f, g->owner, ret))
 			return true;
 	}
+	f->session.over = true;
 	return false;
 }
 
 void fleet_session_end(struct fleet *f)
 {
 	assert(f->session.open);
+	if (f->session.over)
+		fleet_resume_finish(f);
+	else if (f->session.after && f->session.after != &f->resume.key)
+		stop_at(f, f->session.after);
 	f->session.open = false;
 	f->session.after = NULL;
+	f->resume.version = f->version;
 	arena_finish(&f->session.arena);
 }

@@ -82,9 +82,19 @@ struct fleet {
 	struct {
 		bool open;
 		int64_t now_ns;
-		const struct gang *after;
-		struct arena arena; /* of the last decision */
+		const struct gang *after; /* the last one looked at */
+		bool wrapped;             /* began further down and is in what stands before that */
+		bool over;                /* nothing is left to look at */
+		struct arena arena;       /* of the last decision */
 	} session;
+	/* Where a session that stopped early goes on. When something happened meanwhile, only every
+	 * other turn does: those at the top come first, those at the end come too. */
+	struct {
+		bool set;
+		struct gang key;  /* only what the order of gangs asks; uid is its own */
+		bool from_top;    /* how the last turn began */
+		uint64_t version; /* of the fleet when it ended */
+	} resume;
 };
 
 /* fleet.c */
@@ -94,8 +104,9 @@ struct fleet_cluster *fleet_need_cluster(struct fleet *f, const char *name);
 void debit_add(struct fleet *f, struct fleet_cluster *c, struct debit d); /* by its age */
 void debit_append(struct fleet_cluster *c, struct debit d); /* its stretch is in the log already */
 struct debit debit_make(const struct fleet_job *job, size_t variant, int64_t capacity_seq);
-/* Sets the seq of the attempt's debit, and ends it when the report that is held contains it. */
-void debit_settle(struct fleet *f, const char *uid, int64_t generation, int64_t capacity_seq);
+/* Sets the seq of the attempt's debit, and ends it when the report that is held contains it: true.
+ */
+bool debit_settle(struct fleet *f, const char *uid, int64_t generation, int64_t capacity_seq);
 void debit_cancel(struct fleet *f, const char *uid, int64_t generation);
 void debits_expire(struct fleet *f,
 		   struct fleet_cluster *c); /* by c's seq; log must be rolled back */
@@ -111,6 +122,7 @@ void fleet_charge(struct fleet *f, struct fleet_job *job, int variant); /* -1: g
 enum wait_code fleet_gate(const struct fleet *f, const struct gang *g, uint64_t *ret_allowed);
 /* The first plugin whose filter the cluster fails; NULL: passes. skip: a filter taken as passed. */
 const struct plugin *fleet_filter(const struct cluster_question *q, enum filter skip);
+void fleet_resume_finish(struct fleet *f);
 struct judge fleet_judge(struct fleet *f, struct fleet_cluster *c, struct form *form,
 			 uint64_t allowed);
 

@@ -135,8 +135,9 @@ int fleet_adopt(struct fleet *f, const struct job *from, int32_t priority,
 
 void fleet_claimed(struct fleet *f, const char *uid, int64_t generation, int64_t capacity_seq)
 {
-	event(f);
-	debit_settle(f, uid, generation, capacity_seq);
+	assert(!f->session.open);
+	if (debit_settle(f, uid, generation, capacity_seq))
+		f->version++;
 }
 
 /* --- the end of an attempt ---------------------------------------------------------------- */

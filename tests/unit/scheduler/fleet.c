@@ -280,6 +280,66 @@ Test(fleet, a_session_may_stop_and_says_waiting_jobs_once)
 	fleet_destroy(f);
 }
 
+/* One decision of a session that then stops; "" when there is none. */
+static const char *decide_one(struct fleet *f, char name[16])
+{
+	struct fleet_decision d;
+
+	fleet_session_begin(f, 0);
+	snprintf(name, 16, "%s", fleet_session_next(f, &d) ? d.name : "");
+	fleet_session_end(f);
+	return name;
+}
+
+Test(fleet, short_turns_reach_the_end_while_events_go_on)
+{
+	struct fleet *f = fleet_create();
+	bool small = false, urgent = false;
+	char name[16];
+
+	add_queue(f, "{name: default}");
+	for (int i = 0; i < 20; i++) {
+		auto_xfree char *yaml = xasprintf(
+			"{name: big%02d, submitted: %d, tasks: [{name: m, requests: {cpu: 5}}]}", i,
+			i);
+
+		submit(f, yaml);
+	}
+	submit(f, "{name: small, submitted: 50, tasks: [{name: m, requests: {cpu: 1}}]}");
+	for (int i = 0; i < 50 && !small; i++) {
+		cr_assert(report(f, i + 1, true, 4000, 1 + i % 2));
+		if (!i)
+			add_cluster(f, "{name: a, nodes: [{count: 1, allocatable: {cpu: 4}}]}");
+		small = !strcmp(decide_one(f, name), "small");
+	}
+	cr_expect(small, "each turn looks at one job, and with each there is a report");
+	/* what comes first has its turn soon, wherever the last one stopped */
+	for (int i = 0; i < 5; i++)
+		decide_one(f, name);
+	submit(f, "{name: urgent, tasks: [{name: m, requests: {cpu: 1}}]}");
+	for (int i = 0; i < 2 && !urgent; i++)
+		urgent = !strcmp(decide_one(f, name), "urgent");
+	cr_expect(urgent);
+	fleet_destroy(f);
+}
+
+Test(fleet, a_claim_that_frees_nothing_is_no_event)
+{
+	struct fleet *f = fleet_create();
+	uint64_t before;
+
+	add_queue(f, "{name: default}");
+	add_cluster(f, "{name: a, seq: 5, nodes: [{count: 1, allocatable: {cpu: 4}}]}");
+	adopt(f, "{name: j, tasks: [{name: m, requests: {cpu: 1}}]}", "a", 0);
+	before = fleet_version(f);
+	fleet_claimed(f, "j", 2, 5);
+	fleet_claimed(f, "other", 1, 5);
+	cr_expect_eq(fleet_version(f), before);
+	fleet_claimed(f, "j", 1, 5);
+	cr_expect_gt(fleet_version(f), before);
+	fleet_destroy(f);
+}
+
 /* --- order of events ---------------------------------------------------------------------- */
 
 #define CLUSTERS 4
