@@ -86,6 +86,7 @@ class Faulty:
 def faulty(run, hub):
     real = MemberCluster(run, "real").start()
     real.kubectl(["apply", "-f", str(PLACEMENT_CRD)])
+    real.controller_manager.restart()  # else its collector learns of the kind half a minute later
     real.add_nodes(REAL)
     other = Sandbox(run, "other", OTHER).start()
     role = ROOT / "member-agent" / "deploy" / "role.yaml"

@@ -1,4 +1,5 @@
 """The agent and the federator, ended before and after each of their writes."""
+import collections
 import itertools
 
 import pytest
@@ -34,3 +35,19 @@ def test_federator(lanes, writes, fault):
     def disturb(lane, n):
         return lane.disturb(lane.hub.process, f"{fault}:{n}", lane.end_lease_of_dead_hub)
     sweep(lanes, disturb, fault, writes, "federator")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("fault, sample", [("exit-before", (8, 10, 11)), ("exit-after", (8, 9, 10)),
+                                           ("lose-answer", (7, 8, 9, 10))])
+def test_agent_of_a_real_cluster(real_lane, fault, sample):
+    """the agent of a real cluster meets {fault} at a write ({sample}) | each pod POSTed once, by the audit log"""
+    member = real_lane.member
+    for n in sample:
+        mark = member.audit.mark()
+        real_lane.disturb(real_lane.agent.process, f"{fault}:{n}",
+                          real_lane.end_lease_of_dead_agent)
+        posts = collections.Counter(
+            e["objectRef"]["name"] for e in member.audit.events(mark, verb="create", resource="pods")
+            if "dryRun" not in e["requestURI"])
+        assert len(posts) == 2 and set(posts.values()) == {1}, f"write {n}: {posts}"
