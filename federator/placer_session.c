@@ -34,6 +34,7 @@ static bool offer(struct placer *p, const struct fleet_decision *d)
 		.why = d->why,
 		.runners_up = runners_up,
 		.alternatives = alternatives,
+		.n_alternatives = d->n_choices,
 		.incarnation = HUB_INCARNATION,
 		.protocol = HUB_PROTOCOL,
 	};

@@ -154,6 +154,24 @@ static json_t *placement_tree(const json_t *job, const char *spec_hash,
 	return p;
 }
 
+/* The tasks may be others than those that the decision was about. */
+static int check_alternatives(const json_t *job, const struct record_offer *offer,
+			      struct error *err)
+{
+	size_t n = json_array_size(json_at(job, "spec", "tasks", NULL));
+	size_t n_list = json_array_size(json_at(job, "spec", "placement", "alternatives", NULL));
+
+	if (offer->n_alternatives && offer->n_alternatives != n)
+		return error_set(err, ERR_CONFLICT, "job %s has %zu tasks now, not %zu",
+				 json_str_at(job, "metadata", "name", NULL), n,
+				 offer->n_alternatives);
+	for (size_t i = 0; offer->alternatives && i < n; i++)
+		if (offer->alternatives[i] >= 0 && (size_t)offer->alternatives[i] >= n_list)
+			return error_set(err, ERR_CONFLICT, "job %s has %zu alternatives now",
+					 json_str_at(job, "metadata", "name", NULL), n_list);
+	return 0;
+}
+
 int record_make_offer(const json_t *job, const char *spec_hash, const struct record_offer *offer,
 		      int64_t now_ns, json_t **ret_status, json_t **ret_placement,
 		      struct error *err)
@@ -163,7 +181,7 @@ int record_make_offer(const json_t *job, const char *spec_hash, const struct rec
 	json_t *status, *dispatch, *part;
 	enum dispatch_phase to;
 
-	if (take_step(job, RECORD_OFFER, &to, err))
+	if (take_step(job, RECORD_OFFER, &to, err) || check_alternatives(job, offer, err))
 		return -1;
 	status = status_copy(job, now_ns);
 	dispatch = json_object_need(status, "dispatch");

@@ -34,12 +34,14 @@ struct record_offer {
 	const char *why;             /* "least waste on large": kept in the attempt */
 	const json_t *runners_up;    /* array of at most three objects, or NULL */
 	const int32_t *alternatives; /* of each task: index, or -1 for the task itself */
+	size_t n_alternatives;       /* 0: they were chosen for this very tree */
 	int64_t incarnation;
 	int64_t protocol;
 };
 
 /* job: the whole Job as stored and joined. Both results are the caller's: the new status of the
- * Job, and the Placement to create beside it. CONFLICT when the record cannot be offered. */
+ * Job, and the Placement to create beside it. CONFLICT when the record cannot be offered, or when
+ * the alternatives are not of this job's tasks: it was changed since they were chosen. */
 int record_make_offer(const json_t *job, const char *spec_hash, const struct record_offer *offer,
 		      int64_t now_ns, json_t **ret_status, json_t **ret_placement,
 		      struct error *err);

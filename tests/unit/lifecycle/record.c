@@ -124,6 +124,29 @@ Test(record, chosen_alternative_is_in_the_placement)
 	cr_expect_eq(json_int_at(task, -1, "replicas", NULL), 4);
 }
 
+Test(record, a_choice_for_other_tasks_is_not_offered)
+{
+	auto_json *job = new_job();
+	const int32_t alternatives[] = {-1, 1};
+	struct record_offer offer = {.cluster = "gpu",
+				     .cluster_uid = "c1",
+				     .alternatives = alternatives,
+				     .n_alternatives = 2,
+				     .protocol = 1};
+	json_t *status, *placement;
+	struct error err;
+
+	cr_assert_lt(record_make_offer(job, "abc", &offer, NOW, &status, &placement, &err), 0);
+	cr_expect_eq(err.code, ERR_CONFLICT);
+	offer.n_alternatives = 1;
+	cr_assert_eq(record_make_offer(job, "abc", &offer, NOW, &status, &placement, &err), 0);
+	json_decref(status);
+	json_decref(placement);
+	offer.alternatives = &alternatives[1];
+	cr_assert_lt(record_make_offer(job, "abc", &offer, NOW, &status, &placement, &err), 0);
+	cr_expect_eq(err.code, ERR_CONFLICT, "there is one alternative, 0");
+}
+
 Test(record, refusal_goes_back_to_the_queue_and_counts_on)
 {
 	auto_json *job = new_job();
