@@ -65,11 +65,11 @@ static bool tell_one(struct doc *doc, void *arg)
 	return true;
 }
 
-static void load(struct controllers *c);
+static void begin(struct controllers *c);
 
 static void on_reload(void *arg)
 {
-	load(arg);
+	begin(arg);
 }
 
 /* The cache had to load anew: what we know may be behind; begin again. */
@@ -102,6 +102,25 @@ static void load(struct controllers *c)
 	}
 }
 
+static void on_fresh(const struct error *err, void *arg)
+{
+	struct controllers *c = arg;
+
+	if (!err) {
+		load(c);
+		return;
+	}
+	log_warn("controllers", "wait for a view that is not old: %s", err->text);
+	timer_start(c->reload, RELOAD_MS);
+}
+
+/* The leader before us may have written what is not in our cache yet: nothing is decided on a view
+ * that is older than our leadership. */
+static void begin(struct controllers *c)
+{
+	cache_fresh(c->hub->cache, on_fresh, c);
+}
+
 struct controllers *controllers_create(struct hub *hub)
 {
 	struct controllers *c = xnew0(struct controllers);
@@ -131,12 +150,14 @@ void controllers_destroy(struct controllers *c)
 void controllers_lead(struct controllers *c)
 {
 	c->leading = true;
-	load(c);
+	begin(c);
 }
 
 void controllers_follow(struct controllers *c)
 {
 	timer_stop(c->reload);
+	if (c->hub->cache)
+		cache_forget(c->hub->cache, c);
 	if (c->watch)
 		cache_unwatch(take_ptr(c->watch));
 	if (!c->leading)
