@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "federator/placer.h"
@@ -18,14 +19,28 @@ struct queue_entry {
 struct queues {
 	struct hub *hub;
 	struct queue_entry *entries;
+	struct list writes; /* under way */
 	struct timer *timer;
 };
 
-static struct queue_entry *entry_need(struct queues *q, const char *name)
+struct queue_write {
+	struct list_node node;
+	struct queues *queues;
+	char *name;
+};
+
+static struct queue_entry *entry_find(struct queues *q, const char *name)
 {
 	struct queue_entry *e;
 
 	HASH_FIND(hh, q->entries, name, strlen(name), e);
+	return e;
+}
+
+static struct queue_entry *entry_need(struct queues *q, const char *name)
+{
+	struct queue_entry *e = entry_find(q, name);
+
 	if (e)
 		return e;
 	e = xnew0(struct queue_entry);
@@ -49,10 +64,35 @@ static void mark(struct queues *q, struct queue_entry *e)
 		timer_start(q->timer, QUEUES_PERIOD_MS);
 }
 
+static void write_free(struct queue_write *w)
+{
+	list_remove(&w->node);
+	free(w->name);
+	free(w);
+}
+
+/* A queue that is gone or was changed meanwhile brings an event; anything else is tried again. */
 static void on_written(const json_t *object, const struct error *err, void *arg)
 {
-	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
-		log_warn("queues", "write status: %s", err->text);
+	struct queue_write *w = arg;
+	struct queue_entry *e = entry_find(w->queues, w->name);
+
+	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
+		log_warn("queues", "write status of %s: %s", w->name, err->text);
+		if (e)
+			mark(w->queues, e);
+	}
+	write_free(w);
+}
+
+static struct queue_write *write_create(struct queues *q, const char *name)
+{
+	struct queue_write *w = xnew0(struct queue_write);
+
+	w->queues = q;
+	w->name = xstrdup(name);
+	list_push_back(&q->writes, &w->node);
+	return w;
 }
 
 static void write_status(struct queues *q, struct queue_entry *e)
@@ -77,7 +117,7 @@ static void write_status(struct queues *q, struct queue_entry *e)
 		return;
 	body = json_pack("[{ss,ss,sO}]", "op", "add", "path", "/status", "value", status);
 	change.body = body;
-	server_change(q->hub->server, &change, on_written, NULL);
+	server_change(q->hub->server, &change, on_written, write_create(q, e->name));
 }
 
 static void on_timer(void *arg)
@@ -142,18 +182,22 @@ struct queues *queues_create(struct hub *hub)
 	struct queues *q = xnew0(struct queues);
 
 	q->hub = hub;
+	list_init(&q->writes);
 	q->timer = timer_create_in(hub->env, on_timer, q);
 	return q;
 }
 
 void queues_destroy(struct queues *q)
 {
+	struct queue_write *w, *next;
 	struct queue_entry *e, *tmp;
 
 	if (!q)
 		return;
 	HASH_ITER (hh, q->entries, e, tmp)
 		entry_free(q, e);
+	list_for_each_safe (w, next, &q->writes, node)
+		write_free(w);
 	timer_destroy(q->timer);
 	free(q);
 }

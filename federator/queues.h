@@ -10,7 +10,7 @@
 struct queues;
 
 struct queues *queues_create(struct hub *hub);
-void queues_destroy(struct queues *q);
+void queues_destroy(struct queues *q); /* after the server and the store */
 
 /* Row of controllers.c. */
 void queues_changed(struct hub *hub, struct doc *doc, struct doc *prev);
