@@ -10,6 +10,7 @@
 #define LEASES      "/apis/coordination.k8s.io/v1/namespaces/" AGENT_NAMESPACE "/leases"
 #define LEASE       LEASES "/member-agent"
 #define HUB_VERSION "federator.dev/hub-version"
+#define LEFT_CUT    "federator.dev/left-unclean" /* writes of the last holder may be under way */
 #define WRITE_MS    5000
 
 struct election {
@@ -18,20 +19,43 @@ struct election {
 	json_t *lease;   /* as last read or written; NULL: not there */
 	int64_t seen_ms; /* when its renewTime was first seen: expiry is on our own clock */
 	char *seen_renew;
-	bool held, left_cleanly;
+	bool held;
+	enum election_before before;
 	bool in_doubt; /* whether the lease as we know it is still the one that is there */
-	bool leaving, leave_sent;
+	bool leaving, leave_sent, leaves_cleanly;
 	int64_t renewed_ms; /* when the last renewal that succeeded was sent */
 	int64_t sent_ms;
 	struct kube_call *call;
 	struct timer *timer;
-	void (*elected)(struct agent *a, bool left_cleanly);
+	void (*elected)(struct agent *a, enum election_before before);
 	void (*left)(void *arg);
 	void *left_arg;
 };
 
 static void election_read(struct election *e);
 static void election_write(struct election *e);
+
+/* Somebody else may hold it by now: another counts the same time from a later moment. */
+static bool is_stale(const struct election *e)
+{
+	return env_mono_ms(e->agent->env) - e->renewed_ms > ELECTION_LEASE_S * 1000;
+}
+
+static void depose_stale(struct election *e)
+{
+	agent_deposed(e->agent, "the lease could not be renewed in time");
+}
+
+/* Before each write into the member: this process may have stood still since it last looked. */
+static bool may_write(void *arg)
+{
+	struct election *e = arg;
+
+	if (!e->held || !is_stale(e))
+		return true;
+	depose_stale(e);
+	return false;
+}
 
 static void on_timer(void *arg)
 {
@@ -43,11 +67,28 @@ static void on_timer(void *arg)
 		election_read(e);
 }
 
+static bool has_holder(const struct election *e)
+{
+	const char *holder = json_str_at(e->lease, "spec", "holderIdentity", NULL);
+
+	return holder && *holder;
+}
+
 static bool is_ours(const struct election *e)
 {
 	const char *holder = json_str_at(e->lease, "spec", "holderIdentity", NULL);
 
 	return holder && !strcmp(holder, e->identity);
+}
+
+static void note_how_left(const struct election *e, json_t *meta)
+{
+	json_t *notes = json_object_need(meta, "annotations");
+
+	if (e->leave_sent && !e->leaves_cleanly)
+		json_set_str(notes, LEFT_CUT, "true");
+	else
+		json_object_del(notes, LEFT_CUT);
 }
 
 static json_t *lease_tree(const struct election *e)
@@ -67,6 +108,7 @@ static json_t *lease_tree(const struct election *e)
 		snprintf(version, sizeof(version), "%lld", (long long)e->agent->hub_version);
 		json_set_str(json_object_need(meta, "annotations"), HUB_VERSION, version);
 	}
+	note_how_left(e, meta);
 	spec = json_object_need(lease, "spec");
 	json_set_str(spec, "holderIdentity", e->leave_sent ? "" : e->identity);
 	json_set_int(spec, "leaseDurationSeconds", ELECTION_LEASE_S);
@@ -91,22 +133,33 @@ static void become_holder(struct election *e)
 	if (version)
 		e->agent->hub_version = strtoll(version, NULL, 10);
 	log_info("election", "holds the lease as %s", e->identity);
-	e->elected(e->agent, e->left_cleanly);
+	e->elected(e->agent, e->before);
 }
 
 /* Our last renewal may be so old that somebody else holds it. A conflict may be with a renewal of
  * our own whose answer was lost. */
 static void check_lost(struct election *e, const struct kube_answer *a)
 {
-	int64_t silent = env_mono_ms(e->agent->env) - e->renewed_ms;
-
 	e->in_doubt = a->err.code == ERR_CONFLICT;
 	if (a->err.code == ERR_NOT_FOUND)
 		agent_deposed(e->agent, "the lease of this member was deleted");
-	else if (silent > ELECTION_LEASE_S * 1000)
-		agent_deposed(e->agent, "the lease could not be renewed in time");
+	else if (is_stale(e))
+		depose_stale(e);
 	else
 		timer_start(e->timer, e->in_doubt ? 1 : ELECTION_RENEW_MS / 4);
+}
+
+/* What was sent too long ago is worth nothing, though it succeeded. */
+static void take_renewal(struct election *e)
+{
+	e->renewed_ms = e->sent_ms;
+	if (is_stale(e) && e->held) {
+		depose_stale(e);
+		return;
+	}
+	timer_start(e->timer, is_stale(e) ? 1 : ELECTION_RENEW_MS);
+	if (!e->held && !is_stale(e))
+		become_holder(e);
 }
 
 static void leave_now(struct election *e)
@@ -129,10 +182,7 @@ static void on_written(const struct kube_answer *a, void *arg)
 	if (e->leaving) {
 		leave_now(e);
 	} else if (a->ok) {
-		e->renewed_ms = e->sent_ms;
-		timer_start(e->timer, ELECTION_RENEW_MS);
-		if (!e->held)
-			become_holder(e);
+		take_renewal(e);
 	} else if (e->held) {
 		check_lost(e, a);
 	} else {
@@ -181,19 +231,31 @@ static void settle_doubt(struct election *e)
 		agent_deposed(e->agent, "another agent holds the lease of this member");
 }
 
+static enum election_before how_left(const struct election *e)
+{
+	if (!e->lease)
+		return ELECTION_BEFORE_NONE;
+	if (has_holder(e) || json_str_at(e->lease, "metadata", "annotations", LEFT_CUT, NULL))
+		return ELECTION_BEFORE_CUT;
+	return ELECTION_BEFORE_CLEAN;
+}
+
 static void see_holder(struct election *e)
 {
-	const char *holder = json_str_at(e->lease, "spec", "holderIdentity", NULL);
 
 	if (is_ours(e)) {
 		/* Taken already: the answer was lost. */
 		e->renewed_ms = e->sent_ms;
+		if (is_stale(e)) {
+			election_write(e);
+			return;
+		}
 		timer_start(e->timer, ELECTION_RENEW_MS);
 		become_holder(e);
 		return;
 	}
-	e->left_cleanly = !holder || !*holder;
-	if (e->left_cleanly || is_expired(e))
+	e->before = how_left(e);
+	if (!has_holder(e) || is_expired(e))
 		election_write(e);
 	else
 		timer_start(e->timer, 1000);
@@ -232,7 +294,7 @@ static void election_read(struct election *e)
 }
 
 struct election *election_start(struct agent *a,
-				void (*elected)(struct agent *a, bool left_cleanly))
+				void (*elected)(struct agent *a, enum election_before before))
 {
 	struct election *e = xnew0(struct election);
 	char host[128] = "agent", uid[UUID_SIZE];
@@ -243,11 +305,17 @@ struct election *election_start(struct agent *a,
 	e->identity = xasprintf("%s_%d_%.8s", host, (int)getpid(), uid);
 	e->elected = elected;
 	e->timer = timer_create_in(a->env, on_timer, e);
+	kube_set_gate(a->member, may_write, e);
 	election_read(e);
 	return e;
 }
 
-void election_leave(struct election *e, void (*done)(void *arg), void *arg)
+bool election_is_held(const struct election *e)
+{
+	return e->held;
+}
+
+void election_leave(struct election *e, bool clean, void (*done)(void *arg), void *arg)
 {
 	timer_stop(e->timer);
 	if (!e->held) {
@@ -257,6 +325,7 @@ void election_leave(struct election *e, void (*done)(void *arg), void *arg)
 		return;
 	}
 	e->leaving = true;
+	e->leaves_cleanly = clean;
 	e->left = done;
 	e->left_arg = arg;
 	/* A renewal under way would make this write a conflict. */
@@ -268,6 +337,7 @@ void election_free(struct election *e)
 {
 	if (!e)
 		return;
+	kube_set_gate(e->agent->member, NULL, NULL);
 	if (e->call)
 		kube_cancel(e->call);
 	timer_destroy(e->timer);

@@ -20,7 +20,9 @@
 struct process {
 	struct agent agent;
 	struct timer *timer;
-	bool stopping, left_cleanly;
+	bool stopping;
+	enum election_before before;
+	bool shut_in; /* at the end: a predecessor's writes may be under way */
 };
 
 static struct process *process_of(struct agent *a)
@@ -76,20 +78,6 @@ static struct flag_set settings_flags(struct settings *s, struct flag *flags)
 	};
 }
 
-bool agent_is_superseded(const struct kube_answer *answer)
-{
-	const json_t *causes = json_at(answer->error_details, "causes", NULL), *c;
-	size_t i;
-
-	json_array_foreach (causes, i, c) {
-		const char *reason = json_str_at(c, "reason", NULL);
-
-		if (reason && !strcmp(reason, "TermSuperseded"))
-			return true;
-	}
-	return false;
-}
-
 /* --- the end --- */
 
 static void on_left(void *arg)
@@ -111,14 +99,37 @@ static void end_parts(struct agent *a)
 	standalone_destroy(take_ptr(a->standalone));
 }
 
+/* What was not answered may be carried out for W yet: a successor has to wait as long. So it has
+ * for what our predecessor may have left, as long as we had to. */
+static bool leaves_cleanly(struct agent *a, bool shut_in)
+{
+	int64_t lost = kube_lost_ms(a->member);
+
+	return !shut_in &&
+	       (lost == INT64_MIN || env_mono_ms(a->env) - lost > a->settings.shutout_wait_ms);
+}
+
+static void on_settled(void *arg)
+{
+	struct agent *a = arg;
+	bool clean = leaves_cleanly(a, process_of(a)->shut_in);
+
+	if (!clean)
+		log_info("agent", "leaves while writes may be under way: who follows waits");
+	election_leave(a->election, clean, on_left, a);
+}
+
 static void end_later(void *arg)
 {
 	struct agent *a = arg;
+	struct process *p = process_of(a);
+	bool held = a->election && election_is_held(a->election);
 
+	p->shut_in = a->runner ? runner_is_shut_in(a->runner) : p->before != ELECTION_BEFORE_CLEAN;
+	if (held)
+		kube_settle(a->member, on_settled, a);
 	end_parts(a);
-	if (a->election)
-		election_leave(a->election, on_left, a);
-	else
+	if (!held)
 		loop_stop(a->loop);
 }
 
@@ -182,7 +193,8 @@ static void start_runner(struct agent *a, struct owner *owner)
 		.shutout_wait_ms = a->settings.shutout_wait_ms,
 		.keep_pods_ms = a->settings.keep_pods_ms,
 		.journal_keep_ms = a->settings.journal_keep_ms,
-		.predecessor_left_cleanly = p->left_cleanly,
+		.predecessor_left_cleanly = p->before == ELECTION_BEFORE_CLEAN,
+		.predecessor_unknown = p->before == ELECTION_BEFORE_NONE,
 	};
 
 	a->runner = runner_create(a->env, a->member, owner, &config, on_capacity, a);
@@ -207,9 +219,9 @@ static void start_alone(struct agent *a)
 	start_runner(a, standalone_owner(a->standalone));
 }
 
-static void on_elected(struct agent *a, bool left_cleanly)
+static void on_elected(struct agent *a, enum election_before before)
 {
-	process_of(a)->left_cleanly = left_cleanly;
+	process_of(a)->before = before;
 	if (a->settings.standalone)
 		start_alone(a);
 	else if (a->identity.cert_pem && a->identity.cluster_uid)

@@ -272,6 +272,8 @@ static void on_synced(void *arg)
 	if (++r->synced < KINDS)
 		return;
 	r->ready = true;
+	/* A run here is a twin or a pod of ours: there was a predecessor. */
+	r->clean_if_empty = r->clean_if_empty && !r->runs;
 	if (r->on_ready)
 		r->on_ready(r->on_ready_arg);
 	timer_start(r->turn, TURN_MS);
@@ -316,6 +318,7 @@ struct runner *runner_create(struct env *env, struct kube *member, struct owner 
 	r->keep_pods_ms = config->keep_pods_ms;
 	r->journal_keep_ms = config->journal_keep_ms;
 	r->clean = config->predecessor_left_cleanly;
+	r->clean_if_empty = config->predecessor_unknown;
 	r->started_ms = env_mono_ms(env);
 	r->capacity_changed = capacity_changed;
 	r->arg = arg;
@@ -428,13 +431,24 @@ static void note_inherited(struct run *run)
 		p->state == PLACEMENT_CLAIMED && p->desired == DESIRED_GO && run_is_ours(run);
 }
 
-void runner_placements_synced(struct runner *r)
+static void note_all_inherited(struct runner *r)
 {
 	struct run *run, *tmp;
 
-	HASH_ITER (hh, r->runs, run, tmp)
-		if (!r->placements_synced)
-			note_inherited(run);
+	HASH_ITER (hh, r->runs, run, tmp) {
+		note_inherited(run);
+		r->clean_if_empty = r->clean_if_empty && !run->predecessors;
+	}
+	if (!r->clean_if_empty)
+		return;
+	r->clean = true;
+	timer_stop(r->shutout);
+}
+
+void runner_placements_synced(struct runner *r)
+{
+	if (!r->placements_synced)
+		note_all_inherited(r);
 	r->placements_synced = true;
 	runner_poke_all(r);
 	timer_start(r->turn, TURN_MS);

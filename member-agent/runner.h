@@ -22,6 +22,7 @@ struct runner_config {
 	int64_t keep_pods_ms;      /* ended pods and their twin stay for logs */
 	int64_t journal_keep_ms;
 	bool predecessor_left_cleanly; /* then there is no W to wait */
+	bool predecessor_unknown;      /* nor when nothing here says that there ever was one */
 };
 
 /* member: this cluster's apiserver. capacity_changed is called (soon, by a timer) when free or
@@ -34,6 +35,10 @@ void runner_destroy(struct runner *r);
 /* Everything of the member (nodes, pods, twins) was listed: the owner may start to deliver. */
 bool runner_is_ready(const struct runner *r);
 void runner_on_ready(struct runner *r, void (*fn)(void *arg), void *arg);
+
+/* While a predecessor's writes may yet be carried out: W is not over, and it did not leave
+ * cleanly. Who ends now has not left cleanly either. */
+bool runner_is_shut_in(const struct runner *r);
 
 /* Placement events of the owner, in order; doc NULL on deletion (prev then tells which). Every
  * Placement of the first list comes as new before runner_placements_synced. */

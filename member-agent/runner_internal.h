@@ -124,7 +124,7 @@ struct runner {
 	struct owner *owner;
 	char *cluster, *own_namespace;
 	int64_t shutout_wait_ms, keep_pods_ms, journal_keep_ms, started_ms;
-	bool clean;
+	bool clean, clean_if_empty;
 	void (*capacity_changed)(void *arg);
 	void *arg;
 	void (*on_ready)(void *arg);
@@ -153,8 +153,6 @@ struct runner {
 
 /* runner.c */
 struct run *runner_find(struct runner *r, const char *name);
-/* W: what a predecessor sent may still arrive. */
-bool runner_is_shut_in(const struct runner *r);
 int64_t runner_write_timeout_ms(const struct runner *r);
 void runner_room_changed(struct runner *r);
 struct doc *runner_known(const struct runner *r, enum member_kind kind, const char *ns,

@@ -30,7 +30,7 @@ struct stage {
 	struct strbuf said;       /* "Lost:TwinLost " */
 	struct owner owner;
 	struct runner *runner;
-	bool absent;
+	bool absent, no_lease;
 	size_t orphans_told;
 };
 
@@ -183,6 +183,7 @@ static void stage_start(struct stage *s, bool clean)
 		.keep_pods_ms = 600000,
 		.journal_keep_ms = 600000,
 		.predecessor_left_cleanly = clean,
+		.predecessor_unknown = s->no_lease,
 	};
 
 	s->time = virtual_env_create(1, 0);
@@ -292,6 +293,31 @@ Test(runner, nothing_waits_when_the_predecessor_left_cleanly)
 	virtual_env_advance(s.time, 100);
 	cr_expect_str_eq(strbuf_str(&s.said), "Lost:TwinLost ");
 	stage_end(&s);
+}
+
+/* Somebody may have removed the Lease of one who writes yet. */
+Test(runner, without_a_lease_nothing_waits_only_where_there_is_nothing)
+{
+	static const struct {
+		const char *what, *state, *twins, *pods;
+		bool shut_in;
+	} cases[] = {
+		{"nothing", "", "", "", false},
+		{"a twin", "Claimed", TWIN, "", true},
+		{"a pod", "", "", POD("Running"), true},
+		{"a claim", "Claimed", "", "", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct stage s = {.twins = cases[i].twins, .pods = cases[i].pods, .no_lease = true};
+
+		stage_start(&s, false);
+		cr_expect(runner_is_shut_in(s.runner), "before the owner's list");
+		offer(&s, "Go", cases[i].state, "cu");
+		runner_placements_synced(s.runner);
+		cr_expect_eq(runner_is_shut_in(s.runner), cases[i].shut_in, "%s", cases[i].what);
+		stage_end(&s);
+	}
 }
 
 Test(runner, nothing_happens_before_all_placements_are_known)

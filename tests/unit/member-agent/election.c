@@ -1,0 +1,162 @@
+/* The member's Lease, against a process that stands still and answers that come late. */
+#include "member-agent/election.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "process.h"
+
+static size_t n_elected;
+static enum election_before before;
+
+static void on_elected(struct agent *a, enum election_before how)
+{
+	n_elected++;
+	before = how;
+}
+
+static void on_left(void *arg)
+{
+	++*(size_t *)arg;
+}
+
+static void on_answer(const struct kube_answer *a, void *arg)
+{
+}
+
+/* The server takes what was sent. */
+static void take_write(struct process *p)
+{
+	auto_xfree char *body = xstrdup(peer_body(p->member));
+
+	peer_answer(p->member, 200, body);
+}
+
+/* Lease NULL: there is none. */
+static struct election *start(struct process *p, const char *lease)
+{
+	struct election *e;
+
+	n_elected = 0;
+	e = election_start(&p->agent, on_elected);
+	peer_answer(p->member, lease ? 200 : 404, lease ? lease : "{}");
+	return e;
+}
+
+static struct election *hold(struct process *p)
+{
+	struct election *e = start(p, NULL);
+
+	take_write(p);
+	cr_assert_eq(n_elected, 1);
+	return e;
+}
+
+Test(election, says_how_the_last_holder_ended)
+{
+	static const struct {
+		const char *lease;
+		enum election_before before;
+	} cases[] = {
+		{NULL, ELECTION_BEFORE_NONE},
+		{"{\"spec\":{\"holderIdentity\":\"\"}}", ELECTION_BEFORE_CLEAN},
+		{"{\"metadata\":{\"annotations\":{\"federator.dev/left-unclean\":\"true\"}},\"spec\":"
+		 "{\"holderIdentity\":\"\"}}",
+		 ELECTION_BEFORE_CUT},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		auto_free(process_destroy) struct process *p = process_create();
+		struct election *e = start(p, cases[i].lease);
+
+		cr_expect_null(strstr(peer_body(p->member), "left-unclean"));
+		take_write(p);
+		cr_expect_eq(n_elected, 1);
+		cr_expect_eq(before, cases[i].before, "case %zu", i);
+		election_free(e);
+	}
+}
+
+Test(election, a_holder_that_is_silent_is_followed_when_its_lease_is_over)
+{
+	static const char lease[] = "{\"spec\":{\"holderIdentity\":\"other\",\"renewTime\":\"t\","
+				    "\"leaseDurationSeconds\":15}}";
+	auto_free(process_destroy) struct process *p = process_create();
+	struct election *e = start(p, lease);
+
+	for (int i = 0; i < 15; i++) {
+		process_advance(p, 1000);
+		cr_assert_eq(strncmp(peer_request(p->member), "GET ", 4), 0, "after %d s", i);
+		peer_answer(p->member, 200, lease);
+	}
+	process_advance(p, 1000);
+	peer_answer(p->member, 200, lease);
+	cr_expect_eq(strncmp(peer_request(p->member), "PUT ", 4), 0);
+	take_write(p);
+	cr_expect_eq(before, ELECTION_BEFORE_CUT);
+	election_free(e);
+}
+
+/* The process stood still between sending a renewal and hearing of it: another may hold it. */
+Test(election, a_renewal_that_was_sent_too_long_ago_deposes)
+{
+	auto_free(process_destroy) struct process *p = process_create();
+	struct election *e = hold(p);
+
+	process_advance(p, ELECTION_RENEW_MS);
+	process_advance(p, ELECTION_LEASE_S * 1000 + 1);
+	cr_expect_eq(p->deposed, 0);
+	take_write(p);
+	cr_expect_eq(p->deposed, 1);
+	election_free(e);
+}
+
+Test(election, an_acquisition_that_is_too_old_elects_nobody)
+{
+	auto_free(process_destroy) struct process *p = process_create();
+	struct election *e = start(p, NULL);
+
+	process_advance(p, ELECTION_LEASE_S * 1000 + 1);
+	take_write(p);
+	cr_expect_eq(n_elected, 0);
+	process_advance(p, 1);
+	cr_expect_eq(strncmp(peer_request(p->member), "GET ", 4), 0);
+	election_free(e);
+}
+
+/* Whatever is about to be written into the member first asks how old the lease is. */
+Test(election, a_write_under_a_lease_that_is_too_old_deposes_and_is_not_sent)
+{
+	auto_free(process_destroy) struct process *p = process_create();
+	struct election *e = hold(p);
+	struct kube_request pod = {
+		.method = "POST", .path = "/pods", .body = "{}", .done = on_answer};
+
+	/* The renewal after 4 s is never answered. */
+	process_advance(p, ELECTION_LEASE_S * 1000);
+	kube_send(p->agent.member, &pod);
+	cr_expect_eq(peer_waiting(p->member), 2);
+	cr_expect_eq(p->deposed, 0);
+	process_advance(p, 1);
+	kube_send(p->agent.member, &pod);
+	cr_expect_eq(peer_waiting(p->member), 2);
+	cr_expect_eq(p->deposed, 1);
+	election_free(e);
+}
+
+Test(election, leaving_says_whether_it_was_clean)
+{
+	for (int clean = 0; clean < 2; clean++) {
+		auto_free(process_destroy) struct process *p = process_create();
+		struct election *e = hold(p);
+		size_t left = 0;
+
+		election_leave(e, clean, on_left, &left);
+		cr_expect_not_null(strstr(peer_body(p->member), "\"holderIdentity\":\"\""));
+		cr_expect_eq(!strstr(peer_body(p->member), "left-unclean"), clean);
+		take_write(p);
+		cr_expect_eq(left, 1);
+		election_free(e);
+	}
+}

@@ -1,0 +1,50 @@
+#include "process.h"
+
+#include <criterion/criterion.h>
+
+static struct process *process_of(struct agent *a)
+{
+	return container_of(a, struct process, agent);
+}
+
+void agent_stop(struct agent *a, int exit_code, const char *why)
+{
+	struct process *p = process_of(a);
+
+	p->stopped++;
+	p->exit_code = exit_code;
+}
+
+void agent_deposed(struct agent *a, const char *why)
+{
+	process_of(a)->deposed++;
+}
+
+struct process *process_create(void)
+{
+	struct process *p = xnew0(struct process);
+
+	p->member = peer_create();
+	p->hub = peer_create();
+	p->agent.settings.name = xstrdup("gpu");
+	p->agent.env = virtual_env_seam(peer_time(p->member));
+	p->agent.member = peer_client(p->member);
+	p->agent.hub = peer_client(p->hub);
+	return p;
+}
+
+void process_destroy(struct process *p)
+{
+	if (!p)
+		return;
+	peer_destroy(p->hub);
+	peer_destroy(p->member);
+	free(p->agent.settings.name);
+	free(p);
+}
+
+void process_advance(struct process *p, int64_t ms)
+{
+	virtual_env_advance(peer_time(p->member), ms);
+	virtual_env_advance(peer_time(p->hub), ms);
+}

@@ -1,0 +1,25 @@
+/*
+ * The process around the parts of an agent, as the test plays it: an agent on virtual time, whose
+ * member and hub are peers, and which notes that it was ended instead of ending.
+ */
+#ifndef TESTS_UNIT_MEMBER_AGENT_PROCESS_H
+#define TESTS_UNIT_MEMBER_AGENT_PROCESS_H
+
+#include "member-agent/agent.h"
+#include "peer.h"
+
+struct process {
+	struct agent agent;
+	struct peer *member, *hub;
+	size_t deposed, stopped;
+	int exit_code;
+};
+
+struct process *process_create(void);
+void process_destroy(struct process *p); /* what was made of its agent is freed before */
+/* Both clocks are moved together. */
+void process_advance(struct process *p, int64_t ms);
+
+DEFINE_CLEANUP(struct process, process_destroy)
+
+#endif
