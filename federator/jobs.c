@@ -172,6 +172,16 @@ void jobs_placement_changed(struct hub *hub, struct doc *doc, struct doc *prev)
 
 /* --- transactions on a record --- */
 
+static void tell_placer(struct job_entry *e, const struct job_write *w, enum store_outcome outcome)
+{
+	struct placer *p = e->jobs->hub->placer;
+
+	if (w->purpose == WRITE_OFFER && outcome != STORE_COMMITTED)
+		placer_offer_failed(p, e->uid, outcome);
+	if (w->purpose == WRITE_SETTLE && outcome == STORE_COMMITTED)
+		placer_offer_failed(p, e->uid, STORE_CONFLICT);
+}
+
 static void on_committed(const struct store_result *result, void *arg)
 {
 	struct job_write *w = arg;
@@ -179,9 +189,7 @@ static void on_committed(const struct store_result *result, void *arg)
 
 	if (e) {
 		e->write = NULL;
-		if (w->is_offer && result->outcome != STORE_COMMITTED)
-			placer_offer_failed(e->jobs->hub->placer, e->uid,
-					    result->outcome == STORE_UNKNOWN);
+		tell_placer(e, w, result->outcome);
 		/* A conflict brings an event; a store that does not answer does not. */
 		if (result->outcome == STORE_FAILED || result->outcome == STORE_UNKNOWN) {
 			log_warn("jobs", "%s: %s", e->uid, result->err.text);
@@ -278,10 +286,28 @@ bool jobs_offer(struct hub *hub, const char *job_uid, const struct record_offer 
 	kind_key(k, json_str_at(placement, "metadata", "namespace", NULL),
 		 json_str_at(placement, "metadata", "name", NULL), &key);
 	w = xnew0(struct job_write);
-	w->is_offer = true;
+	w->purpose = WRITE_OFFER;
 	json_write(&w->status, status);
 	stored_main(k, placement, &w->placement);
 	if (!jobs_commit(e, w, key.bytes, 0, false, false))
+		return true;
+	jobs_write_free(w);
+	return false;
+}
+
+bool jobs_settle(struct hub *hub, const char *job_uid)
+{
+	struct job_entry *e = jobs_find(hub->jobs, job_uid);
+	auto_json *job = NULL;
+	struct job_write *w;
+
+	if (!e || !e->doc || e->write)
+		return false;
+	job = doc_tree(e->doc);
+	w = xnew0(struct job_write);
+	w->purpose = WRITE_SETTLE;
+	json_write(&w->status, json_at(job, "status", NULL));
+	if (!jobs_commit(e, w, NULL, 0, false, false))
 		return true;
 	jobs_write_free(w);
 	return false;

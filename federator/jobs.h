@@ -22,6 +22,10 @@ void jobs_follow(struct hub *hub);
  * transaction on it is under way. The outcome comes as events of the cache; on anything but a
  * commit placer_offer_failed is called. */
 bool jobs_offer(struct hub *hub, const char *job_uid, const struct record_offer *offer);
+/* What became of an offer whose outcome is not known: writes the status as it is known, under the
+ * same guards. Committed, the offer was not made and never will be: placer_offer_failed is called;
+ * in conflict, an event tells. False: nothing was asked now. */
+bool jobs_settle(struct hub *hub, const char *job_uid);
 /* A session looked at the job and it waits: the placer is asked why (placer_why) when the reason
  * may be written. */
 void jobs_wait(struct hub *hub, const char *job_uid);

@@ -23,10 +23,12 @@ struct jobs {
 	int pending_written;
 };
 
+enum job_write_purpose { WRITE_STEP, WRITE_OFFER, WRITE_SETTLE, WRITE_REASON };
+
 struct job_write {
 	struct list_node node;
 	struct job_entry *entry; /* NULL when the job went meanwhile */
-	bool is_offer;
+	enum job_write_purpose purpose;
 	struct strbuf status, placement;
 };
 

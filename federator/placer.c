@@ -5,6 +5,7 @@
 #include "base/encode.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "federator/jobs.h"
 #include "federator/placer_internal.h"
 #include "lifecycle/record.h"
 
@@ -63,6 +64,7 @@ static struct placed_job *job_need(struct placer *p, const char *uid)
 static void job_free(struct placer *p, struct placed_job *j)
 {
 	HASH_DEL(p->jobs, j);
+	doc_unref(j->doc);
 	arena_finish(&j->arena);
 	free(j->uid);
 	free(j->queue);
@@ -103,16 +105,39 @@ static void on_unknowns(void *arg)
 {
 	struct placer *p = arg;
 	struct placed_job *j, *tmp;
+	bool any = false;
 
-	HASH_ITER (hh, p->jobs, j, tmp)
+	HASH_ITER (hh, p->jobs, j, tmp) {
+		any |= j->unknown;
 		if (j->unknown)
-			placer_take_offer_back(p, j);
+			jobs_settle(p->hub, j->uid);
+	}
+	if (any)
+		timer_start(p->unknowns, PLACER_UNKNOWN_MS);
+}
+
+static void wake_in(struct placer *p, int64_t ms)
+{
+	int64_t now = env_mono_ms(p->hub->env), due = now + ms;
+
+	if (due < p->paused_ms)
+		due = p->paused_ms;
+	if (!p->leading || (timer_active(p->session) && p->session_ms <= due))
+		return;
+	p->session_ms = due;
+	timer_start(p->session, due - now);
 }
 
 void placer_wake(struct placer *p)
 {
-	if (p->leading && !timer_active(p->session))
-		timer_start(p->session, 1);
+	wake_in(p, 1);
+}
+
+static void pause_sessions(struct placer *p)
+{
+	p->paused_ms = env_mono_ms(p->hub->env) + PLACER_PAUSE_MS;
+	timer_stop(p->session);
+	wake_in(p, 0);
 }
 
 struct placer *placer_create(struct hub *hub)
@@ -140,6 +165,7 @@ static void forget_all(struct placer *p)
 	HASH_ITER (hh, p->priorities, x, next)
 		priority_free(p, x);
 	p->default_priority = 0;
+	p->paused_ms = 0;
 	timer_stop(p->session);
 	timer_stop(p->unknowns);
 	timer_stop(p->alarm);
@@ -384,33 +410,41 @@ static void requeue(struct placer *p, struct placed_job *j, const json_t *tree, 
 	arena_finish(&arena);
 	j->state = JOB_WAITS;
 	j->generation = next;
+	j->unknown = false;
 }
 
 static void submit(struct placer *p, struct placed_job *j, const struct job *job, int64_t next)
 {
 	struct error err;
 
+	j->unknown = false;
 	if (fleet_submit(p->fleet, job, placer_priority(p, job), next, &err)) {
 		log_warn("placer", "job %s/%s: %s", job->meta.ns, job->meta.name, err.text);
+		fleet_forget(p->fleet, j->uid, 0);
+		j->state = JOB_UNKNOWN;
 		return;
 	}
 	j->state = JOB_WAITS;
 	j->generation = next;
+	j->told_revision = j->doc->revision;
 }
 
-static void job_waits(struct placer *p, struct placed_job *j, struct doc *doc,
-		      const struct job *job)
+/* An offer under way says itself what became of it. One of which that is not known cannot have
+ * been made when the job still waits in a later document: its guards name the one before. */
+static void job_waits(struct placer *p, struct placed_job *j, const struct job *job)
 {
 	int64_t next = HUB_INCARNATION * (INT64_C(1) << 20) + job->dispatch.n + 1;
+	bool open = j->state == JOB_OPEN;
 
-	if (j->state == JOB_OPEN && j->generation < next) {
-		auto_json *tree = doc_tree(doc);
+	if (open && j->generation < next) {
+		auto_json *tree = doc_tree(j->doc);
 
 		requeue(p, j, tree, next);
-	} else if (j->state != JOB_OPEN) {
-		submit(p, j, job, next);
 	}
-	placer_wake(p);
+	if (open && j->generation == next && j->state == JOB_OPEN && !j->unknown)
+		return;
+	if (j->state != JOB_WAITS || j->generation != next || j->told_revision != j->doc->revision)
+		submit(p, j, job, next);
 }
 
 /* --- attempts that the core did not decide: a leader before us did --- */
@@ -444,6 +478,7 @@ static void adopt(struct placer *p, struct placed_job *j, const struct job *job)
 	free(choices);
 	j->state = JOB_OPEN;
 	j->generation = job->dispatch.generation;
+	j->told_revision = j->doc->revision;
 }
 
 static void job_has_place(struct placer *p, struct placed_job *j, const struct job *job)
@@ -472,10 +507,23 @@ static void remember_request(struct placed_job *j, const struct job *job)
 	j->queue = xstrdup(job->queue);
 }
 
+static bool has_no_place(const struct job *job)
+{
+	return job->dispatch.phase == DISPATCH_NONE || job->dispatch.phase == DISPATCH_QUEUED;
+}
+
+static void tell_job(struct placer *p, struct placed_job *j, const struct job *job)
+{
+	if (has_no_place(job))
+		job_waits(p, j, job);
+	else
+		job_has_place(p, j, job);
+}
+
 void placer_job_changed(struct placer *p, struct doc *doc, const struct job *job)
 {
 	enum dispatch_phase phase = job->dispatch.phase;
-	bool waits = phase == DISPATCH_NONE || phase == DISPATCH_QUEUED;
+	bool waits = has_no_place(job);
 	struct placed_job *j = placer_find(p, job->meta.uid);
 
 	if (phase == DISPATCH_ENDED || (waits && job->meta.deleted_ns)) {
@@ -487,12 +535,13 @@ void placer_job_changed(struct placer *p, struct doc *doc, const struct job *job
 		return;
 	}
 	j = job_need(p, job->meta.uid);
+	doc_unref(j->doc);
+	j->doc = doc_ref(doc);
 	if (!j->queue || waits)
 		remember_request(j, job);
+	tell_job(p, j, job);
 	if (waits)
-		job_waits(p, j, doc, job);
-	else
-		job_has_place(p, j, job);
+		placer_wake(p);
 }
 
 void placer_job_gone(struct placer *p, const char *uid)
@@ -516,26 +565,36 @@ void placer_placement_changed(struct hub *hub, struct doc *doc, struct doc *prev
 
 void placer_take_offer_back(struct placer *p, struct placed_job *j)
 {
+	auto_free(job_destroy) struct job *job = NULL;
+	struct error err;
+
 	j->unknown = false;
 	if (j->state != JOB_OPEN)
 		return;
-	fleet_requeue(p->fleet, j->uid, j->generation, 0, NULL);
-	j->state = JOB_WAITS;
-	placer_wake(p);
+	if (job_view(j->doc, &job, &err)) {
+		log_error("placer", "%s: %s", j->doc->key, err.text);
+		return;
+	}
+	j->state = JOB_UNKNOWN;
+	tell_job(p, j, job);
+	wake_in(p, PLACER_RETRY_MS);
 }
 
-void placer_offer_failed(struct placer *p, const char *job_uid, bool unknown)
+void placer_offer_failed(struct placer *p, const char *job_uid, enum store_outcome outcome)
 {
 	struct placed_job *j = placer_find(p, job_uid);
 
 	if (!j)
 		return;
-	if (!unknown) {
+	if (outcome == STORE_FAILED)
+		pause_sessions(p);
+	if (outcome != STORE_UNKNOWN || j->doc->version != j->offer_version) {
 		placer_take_offer_back(p, j);
 		return;
 	}
 	j->unknown = true;
-	timer_start(p->unknowns, PLACER_UNKNOWN_MS);
+	if (!timer_active(p->unknowns))
+		timer_start(p->unknowns, PLACER_UNKNOWN_MS);
 }
 
 json_t *placer_queue_usage(struct placer *p, const char *queue)

@@ -37,9 +37,10 @@ void placer_placement_changed(struct hub *hub, struct doc *doc, struct doc *prev
 void placer_job_changed(struct placer *p, struct doc *doc, const struct job *job);
 void placer_job_gone(struct placer *p, const char *uid);
 void placer_cluster_heard(struct placer *p, const char *cluster, bool heard);
-/* An offer was not committed; unknown: it may have been: both outcomes are counted until an event
- * of the record tells. */
-void placer_offer_failed(struct placer *p, const char *job_uid, bool unknown);
+/* What became of an offer that was not committed. CONFLICT: it cannot be any more; FAILED: nor does
+ * the store take others now; UNKNOWN: it may have been, so its room stays taken until an event of
+ * the job or jobs_settle() tells. */
+void placer_offer_failed(struct placer *p, const char *job_uid, enum store_outcome outcome);
 
 /* What the queue's placed gangs use, as a resource list; the caller's. */
 json_t *placer_queue_usage(struct placer *p, const char *queue);

@@ -11,7 +11,9 @@
 #include "scheduler/fleet.h"
 
 #define PLACER_BUDGET_MS  5    /* of one turn of a session */
-#define PLACER_UNKNOWN_MS 1000 /* an offer whose outcome is not known is made again after */
+#define PLACER_RETRY_MS   50   /* an offer that was not made is made again after */
+#define PLACER_PAUSE_MS   1000 /* no offers after one that the store did not take */
+#define PLACER_UNKNOWN_MS 1000 /* what became of an offer is asked again after */
 #define PLACER_BACKOFF_MS                                                                          \
 	INT64_C(30000) /* of a cluster that refused for another reason than room */
 #define PLACER_BACKOFF_MAX_MS INT64_C(600000)
@@ -23,9 +25,12 @@ struct placed_job {
 	UT_hash_handle hh;
 	char *uid, *queue;
 	enum placed_state state;
-	int64_t generation; /* of the open attempt, or of the next */
-	bool unknown;       /* the outcome of its offer */
-	struct arena arena; /* of request */
+	int64_t generation;    /* of the open attempt, or of the next */
+	struct doc *doc;       /* as of the last event */
+	int64_t told_revision; /* of the spec that the core has */
+	int64_t offer_version; /* of the document that was offered last */
+	bool unknown;          /* the outcome of its offer */
+	struct arena arena;    /* of request */
 	struct resource_list request;
 };
 
@@ -54,6 +59,8 @@ struct placer {
 	int32_t default_priority;
 	bool leading;
 	struct timer *session; /* due soon: events gather until then */
+	int64_t session_ms;    /* when; meaningful while the timer is active */
+	int64_t paused_ms;     /* no session before */
 	struct timer *unknowns;
 	struct timer *alarm; /* when the first refusal is over */
 	int64_t alarm_ns;    /* wall clock; meaningful while the timer is active */
@@ -65,7 +72,7 @@ int32_t placer_priority(const struct placer *p, const struct job *job);
 /* A session runs soon. */
 void placer_wake(struct placer *p);
 void placer_run_session(struct placer *p);
-/* The offer of a waiting job did not happen: it waits again. */
+/* The offer of a waiting job did not happen: the core is told anew what the job is now. */
 void placer_take_offer_back(struct placer *p, struct placed_job *j);
 
 #endif

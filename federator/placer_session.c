@@ -54,6 +54,7 @@ static void place(struct placer *p, const struct fleet_decision *d, struct faile
 	if (j) {
 		j->state = JOB_OPEN;
 		j->generation = d->generation;
+		j->offer_version = j->doc->version;
 	}
 	if (offer(p, d))
 		return;
