@@ -85,20 +85,25 @@ static void on_session(void *arg)
 	placer_run_session(arg);
 }
 
-static void on_alarm(void *arg)
-{
-	placer_wake(arg);
-}
-
 /* A refusal that ends by the clock brings no event of its own. */
-static void wake_at(struct placer *p, int64_t when_ns)
+static void wake_at(struct placer *p, int64_t when_ns, int64_t least_ms)
 {
 	int64_t left_ms = (when_ns - env_wall_ns(p->hub->env)) / 1000000 + 1;
 
 	if (timer_active(p->alarm) && p->alarm_ns <= when_ns)
 		return;
 	p->alarm_ns = when_ns;
-	timer_start(p->alarm, left_ms > 1 ? left_ms : 1);
+	timer_start(p->alarm, left_ms > least_ms ? left_ms : least_ms);
+}
+
+static void on_alarm(void *arg)
+{
+	struct placer *p = arg;
+	int64_t next = fleet_next_refusal_end(p->fleet, env_wall_ns(p->hub->env));
+
+	if (next)
+		wake_at(p, next, PLACER_ALARM_MS);
+	placer_wake(p);
 }
 
 static void on_unknowns(void *arg)
@@ -406,11 +411,42 @@ static void requeue(struct placer *p, struct placed_job *j, const json_t *tree, 
 	read_refusal(tree, &refusal, &arena);
 	fleet_requeue(p->fleet, j->uid, next, seq, &refusal);
 	if (refusal.until_ns)
-		wake_at(p, refusal.until_ns);
+		wake_at(p, refusal.until_ns, 1);
 	arena_finish(&arena);
 	j->state = JOB_WAITS;
 	j->generation = next;
 	j->unknown = false;
+}
+
+static bool went_back(const json_t *attempt)
+{
+	static const char *const hows[] = {"Refused", "Released", "TakenBack"};
+	const char *how = json_str_at(attempt, "how", NULL);
+
+	for (size_t i = 0; how && i < ARRAY_LEN(hows); i++)
+		if (!strcmp(how, hows[i]))
+			return json_object_get(attempt, "endedAt") != NULL;
+	return false;
+}
+
+/* What the record says of the last attempt, which another leader may have made. */
+static void tell_refusal(struct placer *p, struct placed_job *j)
+{
+	auto_json *tree = doc_tree(j->doc);
+	const json_t *attempt = last_attempt(tree);
+	const char *cluster = json_str_at(attempt, "cluster", NULL);
+	int64_t seq = json_int_at(tree, 0, "status", "dispatch", "capacitySeq", NULL);
+	struct fleet_refusal refusal;
+	struct arena arena = {0};
+
+	if (!cluster || !went_back(attempt))
+		return;
+	read_refusal(tree, &refusal, &arena);
+	if (!refusal.until_ns || refusal.until_ns > env_wall_ns(p->hub->env))
+		fleet_refused(p->fleet, j->uid, cluster, seq, &refusal);
+	if (refusal.until_ns > env_wall_ns(p->hub->env))
+		wake_at(p, refusal.until_ns, 1);
+	arena_finish(&arena);
 }
 
 static void submit(struct placer *p, struct placed_job *j, const struct job *job, int64_t next)
@@ -427,6 +463,8 @@ static void submit(struct placer *p, struct placed_job *j, const struct job *job
 	j->state = JOB_WAITS;
 	j->generation = next;
 	j->told_revision = j->doc->revision;
+	if (job->dispatch.n)
+		tell_refusal(p, j);
 }
 
 /* An offer under way says itself what became of it. One of which that is not known cannot have

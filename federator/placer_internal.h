@@ -13,6 +13,7 @@
 #define PLACER_BUDGET_MS  5    /* of one turn of a session */
 #define PLACER_RETRY_MS   50   /* an offer that was not made is made again after */
 #define PLACER_PAUSE_MS   1000 /* no offers after one that the store did not take */
+#define PLACER_ALARM_MS   100  /* refusals that end so close together are looked at together */
 #define PLACER_UNKNOWN_MS 1000 /* what became of an offer is asked again after */
 #define PLACER_BACKOFF_MS                                                                          \
 	INT64_C(30000) /* of a cluster that refused for another reason than room */
@@ -62,7 +63,7 @@ struct placer {
 	int64_t session_ms;    /* when; meaningful while the timer is active */
 	int64_t paused_ms;     /* no session before */
 	struct timer *unknowns;
-	struct timer *alarm; /* when the first refusal is over */
+	struct timer *alarm; /* when the next refusal is over */
 	int64_t alarm_ns;    /* wall clock; meaningful while the timer is active */
 };
 
