@@ -190,6 +190,7 @@ static void on_committed(const struct store_result *result, void *arg)
 	if (e) {
 		e->write = NULL;
 		tell_placer(e, w, result->outcome);
+		e->waits |= w->purpose == WRITE_REASON && result->outcome != STORE_COMMITTED;
 		/* A conflict brings an event; a store that does not answer does not. */
 		if (result->outcome == STORE_FAILED || result->outcome == STORE_UNKNOWN) {
 			log_warn("jobs", "%s: %s", e->uid, result->err.text);

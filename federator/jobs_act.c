@@ -175,6 +175,7 @@ static void write_pending(struct job_entry *e, int64_t now)
 	e->pending_at_ms = now;
 	e->jobs->pending_written++;
 	w = xnew0(struct job_write);
+	w->purpose = WRITE_REASON;
 	json_write(&w->status, status);
 	commit(e, w, false, false);
 }
