@@ -495,6 +495,14 @@ static struct doc *placement_of(struct placer *p, const struct job *job)
 	return hub_get(p->hub, hub_kind("placements"), ns, name);
 }
 
+/* A lost attempt has no Placement any more; the record keeps what its last word said. */
+static int64_t last_capacity_seq(const struct placed_job *j)
+{
+	auto_json *tree = doc_tree(j->doc);
+
+	return json_int_at(tree, 0, "status", "dispatch", "capacitySeq", NULL);
+}
+
 static void adopt(struct placer *p, struct placed_job *j, const struct job *job)
 {
 	struct doc *doc = job->dispatch.cluster ? placement_of(p, job) : NULL;
@@ -510,9 +518,12 @@ static void adopt(struct placer *p, struct placed_job *j, const struct job *job)
 	for (size_t i = 0; i < job->n_tasks; i++)
 		choices[i] =
 			placement && i < placement->n_tasks ? placement->tasks[i].alternative : -1;
-	attempt.capacity_seq = placement ? placement->capacity_seq : 0;
-	if (attempt.cluster && fleet_adopt(p->fleet, job, placer_priority(p, job), &attempt, &err))
+	attempt.capacity_seq = placement ? placement->capacity_seq : last_capacity_seq(j);
+	if (attempt.cluster &&
+	    fleet_adopt(p->fleet, job, placer_priority(p, job), &attempt, &err)) {
 		log_warn("placer", "job %s/%s: %s", job->meta.ns, job->meta.name, err.text);
+		fleet_forget(p->fleet, j->uid, 0);
+	}
 	free(choices);
 	j->state = JOB_OPEN;
 	j->generation = job->dispatch.generation;
