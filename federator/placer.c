@@ -65,6 +65,7 @@ static void job_free(struct placer *p, struct placed_job *j)
 {
 	HASH_DEL(p->jobs, j);
 	doc_unref(j->doc);
+	free(j->trouble);
 	arena_finish(&j->arena);
 	free(j->uid);
 	free(j->queue);
@@ -449,17 +450,29 @@ static void tell_refusal(struct placer *p, struct placed_job *j)
 	arena_finish(&arena);
 }
 
+/* No session finds it: it waits with the reason that it has from here. */
+static void cannot_decide(struct placer *p, struct placed_job *j, const struct job *job,
+			  const struct error *err)
+{
+	if (!j->trouble || strcmp(j->trouble, err->text))
+		log_warn("placer", "job %s/%s: %s", job->meta.ns, job->meta.name, err->text);
+	free(j->trouble);
+	j->trouble = xstrdup(err->text);
+	fleet_forget(p->fleet, j->uid, 0);
+	j->state = JOB_UNKNOWN;
+	jobs_wait(p->hub, j->uid);
+}
+
 static void submit(struct placer *p, struct placed_job *j, const struct job *job, int64_t next)
 {
 	struct error err;
 
 	j->unknown = false;
 	if (fleet_submit(p->fleet, job, placer_priority(p, job), next, &err)) {
-		log_warn("placer", "job %s/%s: %s", job->meta.ns, job->meta.name, err.text);
-		fleet_forget(p->fleet, j->uid, 0);
-		j->state = JOB_UNKNOWN;
+		cannot_decide(p, j, job, &err);
 		return;
 	}
+	free(take_ptr(j->trouble));
 	j->state = JOB_WAITS;
 	j->generation = next;
 	j->told_revision = j->doc->revision;
@@ -533,6 +546,7 @@ static void adopt(struct placer *p, struct placed_job *j, const struct job *job)
 static void job_has_place(struct placer *p, struct placed_job *j, const struct job *job)
 {
 	j->unknown = false;
+	free(take_ptr(j->trouble));
 	if (j->state == JOB_OPEN && j->generation == job->dispatch.generation)
 		return;
 	adopt(p, j, job);

@@ -79,8 +79,15 @@ json_t *placer_explain(struct placer *p, const json_t *job, int32_t utc_offset_s
 	int64_t now = env_wall_ns(p->hub->env);
 	auto_free(explain_destroy) struct explain *e = fleet_explain(p->fleet, uid, now);
 	const json_t *attempts = json_at(job, "status", "dispatch", "attempts", NULL);
+	const struct placed_job *j = uid ? placer_find(p, uid) : NULL;
 	auto_strbuf text = {0};
 
+	if (j && j->trouble) {
+		strbuf_addf(&text, "%s waits: %s\n", json_str_at(job, "metadata", "name", NULL),
+			    j->trouble);
+		return with_text(json_pack("{ss,ss}", "code", "Invalid", "detail", j->trouble), job,
+				 &text);
+	}
 	if (!e && !json_array_size(attempts))
 		return NULL;
 	if (!e || e->placed)

@@ -31,6 +31,7 @@ struct placed_job {
 	int64_t told_revision; /* of the spec that the core has */
 	int64_t offer_version; /* of the document that was offered last */
 	bool unknown;          /* the outcome of its offer */
+	char *trouble;         /* why the core cannot decide about it; NULL: it can */
 	struct arena arena;    /* of request */
 	struct resource_list request;
 };

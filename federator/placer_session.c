@@ -116,7 +116,10 @@ json_t *placer_why(struct placer *p, const char *job_uid)
 {
 	auto_free(explain_destroy) struct explain *e =
 		fleet_explain(p->fleet, job_uid, env_wall_ns(p->hub->env));
+	const struct placed_job *j = placer_find(p, job_uid);
 
+	if (j && j->trouble)
+		return json_pack("{ss,ss}", "code", "Invalid", "detail", j->trouble);
 	return e && !e->placed ? pending_json(e) : NULL;
 }
 
