@@ -14,6 +14,7 @@
 
 struct election;
 struct heartbeat;
+struct join;
 struct link;
 struct reporter;
 struct requests;
@@ -33,15 +34,15 @@ struct agent {
 	struct kube *member; /* this cluster's apiserver */
 	struct kube *hub;    /* NULL when standalone, or not joined yet */
 	struct identity identity;
-	struct election *election; /* of the agents of this member */
+	struct identity_call *loading; /* of it, from the Secret */
+	struct join *join;             /* NULL: not needed, or not begun */
+	struct election *election;     /* of the agents of this member */
 	struct runner *runner;
 	struct link *link;
 	struct reporter *reporter;
 	struct heartbeat *heartbeat;
 	struct requests *requests;
 	struct standalone *standalone; /* NULL with a hub */
-	struct http_client *ca_reader; /* reads the hub's CA when joining; freed at the end */
-	struct kube *joiner;           /* with the bootstrap token; freed at the end */
 	char *member_uid;              /* of kube-system */
 	int64_t hub_version;           /* highest resourceVersion of the hub that was ever seen */
 	int exit_code;
@@ -51,6 +52,9 @@ struct agent {
 void agent_stop(struct agent *a, int exit_code, const char *why);
 /* This process no longer speaks for the cluster: it must write nothing more, anywhere. */
 void agent_deposed(struct agent *a, const char *why);
+
+/* A client of a hub, the caller's. */
+struct kube *agent_connect(struct agent *a, const struct kube_config *config);
 
 /* True for a 409 that says that this agent's term is over. */
 bool agent_is_superseded(const struct kube_answer *answer);

@@ -74,10 +74,28 @@ static int save_files(const char *state, const struct identity *id, struct error
 
 /* --- in a Secret --- */
 
-struct load {
-	void (*done)(struct identity *take_id, const struct error *err, void *arg);
+struct identity_call {
+	struct kube *member;
+	struct kube_call *call;
+	json_t *secret; /* to be written */
+	void (*loaded)(struct identity *take_id, const struct error *err, void *arg);
+	void (*saved)(const struct error *err, void *arg);
 	void *arg;
 };
+
+static void call_free(struct identity_call *c)
+{
+	json_decref(c->secret);
+	free(c);
+}
+
+void identity_cancel(struct identity_call *c)
+{
+	if (!c)
+		return;
+	kube_cancel(c->call);
+	call_free(c);
+}
 
 static void read_secret(const json_t *secret, struct identity *id)
 {
@@ -93,50 +111,43 @@ static void read_secret(const json_t *secret, struct identity *id)
 
 static void on_secret(const struct kube_answer *a, void *arg)
 {
-	struct load *load = arg;
+	struct identity_call *c = arg;
 	struct identity id = {0};
 	auto_json *secret = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
 
 	if (secret)
 		read_secret(secret, &id);
-	load->done(&id, a->ok || a->status == 404 ? NULL : &a->err, load->arg);
-	free(load);
+	c->loaded(&id, a->ok || a->status == 404 ? NULL : &a->err, c->arg);
+	call_free(c);
 }
 
-void identity_load(struct kube *member, const char *state,
-		   void (*done)(struct identity *take_id, const struct error *err, void *arg),
-		   void *arg)
+struct identity_call *
+identity_load(struct kube *member, const char *state,
+	      void (*done)(struct identity *take_id, const struct error *err, void *arg), void *arg)
 {
 	struct identity id = {0};
-	struct load *load;
+	struct identity_call *c;
 	struct error err;
 
 	if (state) {
 		int rc = load_files(state, &id, &err);
 
 		done(&id, rc ? &err : NULL, arg);
-		return;
+		return NULL;
 	}
-	load = xnew0(struct load);
-	load->done = done;
-	load->arg = arg;
-	kube_send(member,
-		  &(struct kube_request){
-			  .method = "GET", .path = SECRET_PATH, .done = on_secret, .arg = load});
+	c = xnew0(struct identity_call);
+	c->loaded = done;
+	c->arg = arg;
+	c->call = kube_send(
+		member, &(struct kube_request){
+				.method = "GET", .path = SECRET_PATH, .done = on_secret, .arg = c});
+	return c;
 }
 
-struct save {
-	struct kube *member;
-	json_t *secret;
-	void (*done)(const struct error *err, void *arg);
-	void *arg;
-};
-
-static void save_finish(struct save *s, const struct error *err)
+static void save_finish(struct identity_call *c, const struct error *err)
 {
-	s->done(err, s->arg);
-	json_decref(s->secret);
-	free(s);
+	c->saved(err, c->arg);
+	call_free(c);
 }
 
 static void on_created(const struct kube_answer *a, void *arg)
@@ -146,19 +157,19 @@ static void on_created(const struct kube_answer *a, void *arg)
 
 static void on_put(const struct kube_answer *a, void *arg)
 {
-	struct save *s = arg;
+	struct identity_call *c = arg;
 	auto_xfree char *body = NULL;
 
 	if (a->ok || a->status != 404) {
-		save_finish(s, a->ok ? NULL : &a->err);
+		save_finish(c, a->ok ? NULL : &a->err);
 		return;
 	}
-	body = json_print(s->secret);
-	kube_send(s->member, &(struct kube_request){.method = "POST",
-						    .path = SECRETS,
-						    .body = body,
-						    .done = on_created,
-						    .arg = s});
+	body = json_print(c->secret);
+	c->call = kube_send(c->member, &(struct kube_request){.method = "POST",
+							      .path = SECRETS,
+							      .body = body,
+							      .done = on_created,
+							      .arg = c});
 }
 
 static json_t *secret_tree(const struct identity *id)
@@ -180,28 +191,30 @@ static json_t *secret_tree(const struct identity *id)
 	return secret;
 }
 
-void identity_save(struct kube *member, const char *state, const struct identity *id,
-		   void (*done)(const struct error *err, void *arg), void *arg)
+struct identity_call *identity_save(struct kube *member, const char *state,
+				    const struct identity *id,
+				    void (*done)(const struct error *err, void *arg), void *arg)
 {
 	auto_xfree char *body = NULL;
-	struct save *s;
+	struct identity_call *c;
 	struct error err;
 
 	if (state) {
 		int rc = save_files(state, id, &err);
 
 		done(rc ? &err : NULL, arg);
-		return;
+		return NULL;
 	}
-	s = xnew0(struct save);
-	s->member = member;
-	s->secret = secret_tree(id);
-	s->done = done;
-	s->arg = arg;
-	body = json_print(s->secret);
-	kube_send(member, &(struct kube_request){.method = "PUT",
-						 .path = SECRET_PATH,
-						 .body = body,
-						 .done = on_put,
-						 .arg = s});
+	c = xnew0(struct identity_call);
+	c->member = member;
+	c->secret = secret_tree(id);
+	c->saved = done;
+	c->arg = arg;
+	body = json_print(c->secret);
+	c->call = kube_send(member, &(struct kube_request){.method = "PUT",
+							   .path = SECRET_PATH,
+							   .body = body,
+							   .done = on_put,
+							   .arg = c});
+	return c;
 }

@@ -13,12 +13,18 @@ struct identity {
 };
 void identity_finish(struct identity *id);
 
-/* state: the folder, or NULL for the Secret. done: err NULL also when there is nothing yet. */
-void identity_load(struct kube *member, const char *state,
-		   void (*done)(struct identity *take_id, const struct error *err, void *arg),
-		   void *arg);
-/* Keeps what is set of it. */
-void identity_save(struct kube *member, const char *state, const struct identity *id,
-		   void (*done)(const struct error *err, void *arg), void *arg);
+struct identity_call;
+
+/* state: the folder, or NULL for the Secret. done: err NULL also when there is nothing yet. A
+ * folder is read at once: done has been called then, and the result is NULL. */
+struct identity_call *identity_load(struct kube *member, const char *state,
+				    void (*done)(struct identity *take_id, const struct error *err,
+						 void *arg),
+				    void *arg);
+/* Keeps what is set of it; a folder is written at once, as above. */
+struct identity_call *identity_save(struct kube *member, const char *state,
+				    const struct identity *id,
+				    void (*done)(const struct error *err, void *arg), void *arg);
+void identity_cancel(struct identity_call *c); /* NULL is fine */
 
 #endif

@@ -14,6 +14,9 @@
 
 struct join {
 	struct agent *agent;
+	struct http_client *ca_reader; /* reads the hub's CA */
+	struct kube *hub;              /* with the bootstrap token */
+	struct identity_call *saving;
 	struct timer *timer;
 	void (*next)(struct join *j); /* after the timer */
 	bool told;                    /* the user was told what is waited for */
@@ -36,19 +39,9 @@ static void later(struct join *j, void (*next)(struct join *j))
 	timer_start(j->timer, POLL_MS);
 }
 
-/* Its clients stay until the process ends: this may run inside one of their callbacks. */
-static void join_free(struct join *j)
-{
-	timer_destroy(j->timer);
-	free(j);
-}
-
 static void give_up(struct join *j, const char *text)
 {
-	struct agent *a = j->agent;
-
-	join_free(j);
-	agent_stop(a, 1, text);
+	agent_stop(j->agent, 1, text);
 }
 
 /* What waiting may cure is tried again; what it cannot ends the process with the hub's words. */
@@ -70,15 +63,19 @@ static void failed(struct join *j, const struct kube_answer *a, void (*again)(st
 static void on_saved(const struct error *err, void *arg)
 {
 	struct join *j = arg;
-	struct agent *a = j->agent;
-	void (*done)(struct agent * a) = j->done;
 
-	if (err) {
+	j->saving = NULL;
+	if (err)
 		give_up(j, err->text);
-		return;
-	}
-	join_free(j);
-	done(a);
+	else
+		j->done(j->agent);
+}
+
+static void save(struct join *j, void (*saved)(const struct error *err, void *arg))
+{
+	const struct agent *a = j->agent;
+
+	j->saving = identity_save(a->member, a->settings.state, &a->identity, saved, j);
 }
 
 static void take_certificate(struct join *j, const char *data)
@@ -92,7 +89,7 @@ static void take_certificate(struct join *j, const char *data)
 	}
 	j->agent->identity.cert_pem = strbuf_take(&pem);
 	log_info("join", "the hub has accepted cluster %s", j->agent->settings.name);
-	identity_save(j->agent->member, j->agent->settings.state, &j->agent->identity, on_saved, j);
+	save(j, on_saved);
 }
 
 static bool is_our_request(const struct join *j, const json_t *request)
@@ -110,6 +107,12 @@ static void on_request_read(const struct kube_answer *a, void *arg)
 	auto_json *request = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
 	const char *certificate = json_str_at(request, "status", "certificate", NULL);
 
+	/* Somebody removed it, perhaps with the Cluster: both are made again. */
+	if (a->status == 404) {
+		j->told = false;
+		later(j, ask_cluster);
+		return;
+	}
 	if (!a->ok) {
 		failed(j, a, ask_request);
 		return;
@@ -133,7 +136,7 @@ static void ask_request(struct join *j)
 {
 	auto_xfree char *path = xasprintf(REQUESTS "/%s", j->agent->settings.name);
 
-	kube_send(j->agent->joiner,
+	kube_send(j->hub,
 		  &(struct kube_request){
 			  .method = "GET", .path = path, .done = on_request_read, .arg = j});
 }
@@ -163,11 +166,11 @@ static void make_request(struct join *j)
 			 j->agent->settings.name, "spec", "request", encoded.bytes, "signerName",
 			 SIGNER, "usages", "client auth");
 	body = json_print(tree);
-	kube_send(j->agent->joiner, &(struct kube_request){.method = "POST",
-							   .path = REQUESTS,
-							   .body = body,
-							   .done = on_request_made,
-							   .arg = j});
+	kube_send(j->hub, &(struct kube_request){.method = "POST",
+						 .path = REQUESTS,
+						 .body = body,
+						 .done = on_request_made,
+						 .arg = j});
 }
 
 /* --- 2: the Cluster --- */
@@ -176,6 +179,7 @@ static void on_key_saved(const struct error *err, void *arg)
 {
 	struct join *j = arg;
 
+	j->saving = NULL;
 	if (err)
 		give_up(j, err->text);
 	else
@@ -194,8 +198,7 @@ static void take_cluster(struct join *j, const struct kube_answer *a)
 	free(j->agent->identity.cluster_uid);
 	j->agent->identity.cluster_uid = xstrdup(uid);
 	/* The key is kept before the hub hears of it: a crash must not strand the request. */
-	identity_save(j->agent->member, j->agent->settings.state, &j->agent->identity, on_key_saved,
-		      j);
+	save(j, on_key_saved);
 }
 
 static void on_cluster_read(const struct kube_answer *a, void *arg)
@@ -216,10 +219,10 @@ static void on_cluster_made(const struct kube_answer *a, void *arg)
 	if (a->ok)
 		take_cluster(j, a);
 	else if (a->err.code == ERR_ALREADY_EXISTS)
-		kube_send(j->agent->joiner, &(struct kube_request){.method = "GET",
-								   .path = path,
-								   .done = on_cluster_read,
-								   .arg = j});
+		kube_send(j->hub, &(struct kube_request){.method = "GET",
+							 .path = path,
+							 .done = on_cluster_read,
+							 .arg = j});
 	else
 		failed(j, a, ask_cluster);
 }
@@ -231,11 +234,11 @@ static void ask_cluster(struct join *j)
 			  "Cluster", "metadata", "name", j->agent->settings.name, "spec");
 	auto_xfree char *body = json_print(tree);
 
-	kube_send(j->agent->joiner, &(struct kube_request){.method = "POST",
-							   .path = CLUSTERS,
-							   .body = body,
-							   .done = on_cluster_made,
-							   .arg = j});
+	kube_send(j->hub, &(struct kube_request){.method = "POST",
+						 .path = CLUSTERS,
+						 .body = body,
+						 .done = on_cluster_made,
+						 .arg = j});
 }
 
 /* --- 1: the hub's CA, by its hash or from a file --- */
@@ -277,8 +280,7 @@ static void with_ca(struct join *j)
 		return;
 	}
 	config.token = token;
-	kube_destroy(j->agent->joiner);
-	j->agent->joiner = kube_create(j->agent->loop, &config);
+	j->hub = agent_connect(j->agent, &config);
 	ask_cluster(j);
 }
 
@@ -312,16 +314,16 @@ static void ask_ca(struct join *j)
 {
 	struct http_client_config config = {.base_url = j->agent->settings.hub, .insecure = true};
 
-	http_client_destroy(j->agent->ca_reader);
-	j->agent->ca_reader = http_client_create(j->agent->loop, &config);
-	http_call_start(j->agent->ca_reader, &(struct http_call_spec){.method = "GET",
-								      .path = "/ca",
-								      .timeout_ms = 10000,
-								      .on_done = on_ca,
-								      .arg = j});
+	http_client_destroy(j->ca_reader);
+	j->ca_reader = http_client_create(j->agent->loop, &config);
+	http_call_start(j->ca_reader, &(struct http_call_spec){.method = "GET",
+							       .path = "/ca",
+							       .timeout_ms = 10000,
+							       .on_done = on_ca,
+							       .arg = j});
 }
 
-void join_start(struct agent *a, void (*done)(struct agent *a))
+struct join *join_start(struct agent *a, void (*done)(struct agent *a))
 {
 	struct join *j = xnew0(struct join);
 	struct error err;
@@ -333,7 +335,7 @@ void join_start(struct agent *a, void (*done)(struct agent *a))
 	if (!a->identity.ca_pem && a->settings.ca_file &&
 	    file_read(a->settings.ca_file, &a->identity.ca_pem, &n, &err)) {
 		give_up(j, err.text);
-		return;
+		return j;
 	}
 	if (a->identity.ca_pem)
 		with_ca(j);
@@ -341,4 +343,16 @@ void join_start(struct agent *a, void (*done)(struct agent *a))
 		ask_ca(j);
 	else
 		give_up(j, "this member has not joined yet: --ca-hash (or --ca-file) is required");
+	return j;
+}
+
+void join_destroy(struct join *j)
+{
+	if (!j)
+		return;
+	timer_destroy(j->timer);
+	identity_cancel(j->saving);
+	http_client_destroy(j->ca_reader);
+	kube_destroy(j->hub);
+	free(j);
 }

@@ -9,6 +9,7 @@
 
 /* Until a->identity has a certificate and the Cluster's uid; tries for as long as it takes. done is
  * called once; failures that no waiting cures end the process. */
-void join_start(struct agent *a, void (*done)(struct agent *a));
+struct join *join_start(struct agent *a, void (*done)(struct agent *a));
+void join_destroy(struct join *j); /* never from inside done; NULL is fine */
 
 #endif

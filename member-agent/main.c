@@ -93,6 +93,8 @@ static void end_parts(struct agent *a)
 	requests_destroy(take_ptr(a->requests));
 	reporter_destroy(take_ptr(a->reporter));
 	heartbeat_destroy(take_ptr(a->heartbeat));
+	identity_cancel(take_ptr(a->loading));
+	join_destroy(take_ptr(a->join));
 	standalone_stop(a->standalone);
 	runner_destroy(take_ptr(a->runner));
 	link_destroy(take_ptr(a->link));
@@ -201,6 +203,11 @@ static void start_runner(struct agent *a, struct owner *owner)
 	runner_on_ready(a->runner, on_runner_ready, a);
 }
 
+struct kube *agent_connect(struct agent *a, const struct kube_config *config)
+{
+	return kube_create(a->loop, config);
+}
+
 static void start_linked(struct agent *a)
 {
 	struct kube_config hub = {.server = a->settings.hub,
@@ -208,7 +215,7 @@ static void start_linked(struct agent *a)
 				  .cert_pem = a->identity.cert_pem,
 				  .key_pem = a->identity.key_pem};
 
-	a->hub = kube_create(a->loop, &hub);
+	a->hub = agent_connect(a, &hub);
 	a->link = link_create(a, on_up);
 	start_runner(a, link_owner(a->link));
 }
@@ -227,13 +234,14 @@ static void on_elected(struct agent *a, enum election_before before)
 	else if (a->identity.cert_pem && a->identity.cluster_uid)
 		start_linked(a);
 	else
-		join_start(a, start_linked);
+		a->join = join_start(a, start_linked);
 }
 
 static void on_identity(struct identity *take_id, const struct error *err, void *arg)
 {
 	struct agent *a = arg;
 
+	a->loading = NULL;
 	if (err) {
 		agent_stop(a, 1, err->text);
 		return;
@@ -244,7 +252,7 @@ static void on_identity(struct identity *take_id, const struct error *err, void 
 
 static void load_identity(struct agent *a)
 {
-	identity_load(a->member, a->settings.state, on_identity, a);
+	a->loading = identity_load(a->member, a->settings.state, on_identity, a);
 }
 
 static void on_namespace(const struct kube_answer *answer, void *arg)
@@ -323,8 +331,6 @@ static void agent_finish(struct agent *a)
 	end_parts(a);
 	election_free(a->election);
 	kube_destroy(a->hub);
-	kube_destroy(a->joiner);
-	http_client_destroy(a->ca_reader);
 	kube_destroy(a->member);
 	identity_finish(&a->identity);
 	free(a->member_uid);

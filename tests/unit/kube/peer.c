@@ -99,8 +99,13 @@ struct peer *peer_create(void)
 
 	p->time = virtual_env_create(1, 0);
 	list_init(&p->calls);
-	p->client = kube_create_with(virtual_env_seam(p->time), &peer_ops, p);
+	p->client = peer_connect(p);
 	return p;
+}
+
+struct kube *peer_connect(struct peer *p)
+{
+	return kube_create_with(virtual_env_seam(p->time), &peer_ops, p);
 }
 
 void peer_destroy(struct peer *p)

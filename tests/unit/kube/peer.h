@@ -13,6 +13,8 @@ struct peer;
 struct peer *peer_create(void);
 void peer_destroy(struct peer *p); /* the client first */
 struct kube *peer_client(struct peer *p);
+/* One more client of it, the caller's: it goes before the peer. */
+struct kube *peer_connect(struct peer *p);
 struct virtual_env *peer_time(struct peer *p);
 
 size_t peer_waiting(const struct peer *p); /* requests that were not answered yet */

@@ -20,13 +20,25 @@ void agent_deposed(struct agent *a, const char *why)
 	process_of(a)->deposed++;
 }
 
+struct kube *agent_connect(struct agent *a, const struct kube_config *config)
+{
+	struct process *p = process_of(a);
+
+	p->connected++;
+	free(p->elsewhere_url);
+	p->elsewhere_url = xstrdup(config->server);
+	return peer_connect(p->elsewhere);
+}
+
 struct process *process_create(void)
 {
 	struct process *p = xnew0(struct process);
 
 	p->member = peer_create();
 	p->hub = peer_create();
+	p->elsewhere = peer_create();
 	p->agent.settings.name = xstrdup("gpu");
+	p->agent.settings.hub = xstrdup("https://hub:7443");
 	p->agent.env = virtual_env_seam(peer_time(p->member));
 	p->agent.member = peer_client(p->member);
 	p->agent.hub = peer_client(p->hub);
@@ -37,9 +49,13 @@ void process_destroy(struct process *p)
 {
 	if (!p)
 		return;
+	peer_destroy(p->elsewhere);
 	peer_destroy(p->hub);
 	peer_destroy(p->member);
+	identity_finish(&p->agent.identity);
 	free(p->agent.settings.name);
+	free(p->agent.settings.hub);
+	free(p->elsewhere_url);
 	free(p);
 }
 
@@ -47,4 +63,5 @@ void process_advance(struct process *p, int64_t ms)
 {
 	virtual_env_advance(peer_time(p->member), ms);
 	virtual_env_advance(peer_time(p->hub), ms);
+	virtual_env_advance(peer_time(p->elsewhere), ms);
 }

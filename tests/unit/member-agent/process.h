@@ -11,7 +11,9 @@
 struct process {
 	struct agent agent;
 	struct peer *member, *hub;
-	size_t deposed, stopped;
+	struct peer *elsewhere; /* whatever agent_connect() was last asked for */
+	char *elsewhere_url;
+	size_t connected, deposed, stopped;
 	int exit_code;
 };
 
