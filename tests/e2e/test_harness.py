@@ -258,10 +258,13 @@ def test_processes_that_a_test_ends_are_no_failure(other_run):
 
 
 def python(*argv, **options):
-    """A Python that finds the harness and the fixtures of this folder."""
+    """A Python that finds the harness and the fixtures of this folder, and that can be interrupted
+    also where the tests run in the background, with SIGINT ignored."""
     folder = str(pathlib.Path(__file__).parent)
     return subprocess.Popen([sys.executable, *argv], env=dict(os.environ, PYTHONPATH=folder),
-                            stdout=subprocess.PIPE, text=True, **options)
+                            stdout=subprocess.PIPE, text=True,
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                            **options)
 
 
 def test_a_later_run_ends_what_a_killed_run_left():

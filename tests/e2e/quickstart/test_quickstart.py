@@ -27,8 +27,10 @@ class Checkout:
                         FEDERATOR_SANDBOX_PORT=str(first))
 
     def start(self, *args):
+        # Where the tests themselves run in the background, SIGINT is ignored, and would be here too.
         return subprocess.Popen(["./quickstart", *args], cwd=self.path, env=self.env, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     def run(self, *args, timeout=300):
         process = self.start(*args)

@@ -254,6 +254,8 @@ Test(list, never_shows_an_older_view_than_the_store_or_the_request_has)
 	auto_answer old = call(f, "GET", CONFIGS, NULL);
 	char path[200];
 
+	cr_expect_eq(old.status, 200);
+
 	fixture_hold_back(f, true);
 	{
 		auto_answer made = call(f, "POST", CONFIGS, config_body("a", ""));
