@@ -9,8 +9,9 @@
 #include "member-agent/identity.h"
 #include "member-agent/runner.h"
 
-#define AGENT_NAMESPACE "federator-system" /* in the member: Lease, identity, journal */
-#define AGENT_PROTOCOL  1
+#define AGENT_NAMESPACE   "federator-system" /* in the member: Lease, identity, journal */
+#define AGENT_PROTOCOL    1
+#define AGENT_TERM_HEADER "Federator-Term"
 
 struct election;
 struct heartbeat;
@@ -45,6 +46,7 @@ struct agent {
 	struct standalone *standalone; /* NULL with a hub */
 	char *member_uid;              /* of kube-system */
 	int64_t hub_version;           /* highest resourceVersion of the hub that was ever seen */
+	char *term; /* header of what is written on the hub: uid and term; NULL before hello */
 	int exit_code;
 };
 

@@ -64,7 +64,6 @@ static void on_hello(const struct kube_answer *a, void *arg)
 	auto_json *body = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
 	const char *version = json_str_at(body, "revision", NULL);
 	int64_t term = json_int_at(body, 0, "term", NULL);
-	auto_xfree char *header = NULL;
 
 	l->hello = NULL;
 	if (!a->ok && (a->status == 403 || a->status == 422)) {
@@ -81,8 +80,9 @@ static void on_hello(const struct kube_answer *a, void *arg)
 	l->hello_version = strtoll(version, NULL, 10);
 	l->incarnation = json_int_at(body, 0, "incarnation", NULL);
 	saw_version(l, l->hello_version);
-	header = xasprintf("%s.%lld", l->agent->identity.cluster_uid, (long long)term);
-	kube_set_header(l->agent->hub, "Federator-Term", header);
+	free(l->agent->term);
+	l->agent->term = xasprintf("%s.%lld", l->agent->identity.cluster_uid, (long long)term);
+	kube_set_header(l->agent->hub, AGENT_TERM_HEADER, l->agent->term);
 	runner_set_term(l->agent->runner, term);
 	runner_set_identity(l->agent->runner, l->agent->identity.cluster_uid, l->incarnation);
 	log_info("link", "speaks for cluster %s in term %lld", l->agent->settings.name,

@@ -13,6 +13,7 @@
 struct reporter {
 	struct agent *agent;
 	struct kube *leader; /* when another replica leads; NULL: the hub that we know */
+	struct kube *former; /* its predecessor, which may be calling us: freed later */
 	char *leader_url;
 	struct timer *timer;
 	struct kube_call *call;
@@ -89,6 +90,16 @@ static void forget_held(struct reporter *r)
 	r->held = r->held_capacity = NULL;
 }
 
+/* The leader's client may be calling us now; the one before it is not. */
+static void drop_leader(struct reporter *r)
+{
+	if (!r->leader)
+		return;
+	kube_destroy(r->former);
+	r->former = take_ptr(r->leader);
+	free(take_ptr(r->leader_url));
+}
+
 /* "https://other:7443/apis/..": the leader is there; only the part before the path counts. */
 static void follow_leader(struct reporter *r, const char *location)
 {
@@ -102,11 +113,10 @@ static void follow_leader(struct reporter *r, const char *location)
 
 	if (r->leader_url && !strcmp(r->leader_url, url))
 		return;
-	free(r->leader_url);
+	drop_leader(r);
+	r->leader = agent_connect(r->agent, &config);
 	r->leader_url = take_ptr(url);
-	config.server = r->leader_url;
-	/* The old one may be calling us now: it is freed with the next change or at the end. */
-	r->leader = kube_create(r->agent->loop, &config);
+	kube_set_header(r->leader, AGENT_TERM_HEADER, r->agent->term);
 }
 
 static void report_failed(struct reporter *r, const struct kube_answer *a)
@@ -114,13 +124,19 @@ static void report_failed(struct reporter *r, const struct kube_answer *a)
 	r->dirty = true;
 	forget_held(r);
 	if (a->status == 307 && a->location) {
+		/* Two that take each other for the leader must not be asked all the time. */
+		timer_start(r->timer, r->leader ? REPORT_MS : 1);
 		follow_leader(r, a->location);
-		timer_start(r->timer, 1);
 		return;
 	}
-	if (a->err.code != ERR_CONFLICT)
-		log_debug("reporter", "%s", a->err.text);
-	timer_start(r->timer, a->err.code == ERR_CONFLICT ? REPORT_MS : RETRY_MS);
+	if (a->status == 409) {
+		timer_start(r->timer, REPORT_MS);
+		return;
+	}
+	/* It may lead no more, or live no more: the hub that we know tells who does. */
+	log_debug("reporter", "%s", a->err.text);
+	drop_leader(r);
+	timer_start(r->timer, RETRY_MS);
 }
 
 static void on_reported(const struct kube_answer *a, void *arg)
@@ -173,6 +189,7 @@ static void send_report(struct reporter *r)
 
 	if (r->call || !r->dirty)
 		return;
+	kube_destroy(take_ptr(r->former));
 	report = runner_report(r->agent->runner);
 	tree = report_tree(r, &report);
 	json_decref(report.shapes);
@@ -339,6 +356,7 @@ void reporter_destroy(struct reporter *r)
 	if (r->summary_call)
 		kube_cancel(r->summary_call);
 	kube_destroy(r->leader);
+	kube_destroy(r->former);
 	timer_destroy(r->timer);
 	timer_destroy(r->summary_timer);
 	forget_held(r);

@@ -187,6 +187,12 @@ void peer_answer_later(struct peer *p, int status, int64_t retry_after_s)
 					.retry_after_s = retry_after_s});
 }
 
+void peer_redirect(struct peer *p, const char *location)
+{
+	finish(p, &(struct http_answer){
+			  .status = 307, .body = "", .location = location, .retry_after_s = -1});
+}
+
 void peer_lose(struct peer *p, enum error_code code)
 {
 	struct http_answer answer = {.body = "", .retry_after_s = -1};

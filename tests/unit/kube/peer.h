@@ -26,6 +26,7 @@ bool peer_has_header(const struct peer *p, const char *line);
 /* Answers the oldest request; status 0: no answer, code says why. */
 void peer_answer(struct peer *p, int status, const char *body);
 void peer_answer_later(struct peer *p, int status, int64_t retry_after_s);
+void peer_redirect(struct peer *p, const char *location);
 void peer_lose(struct peer *p, enum error_code code);
 /* A piece of the answer of the oldest request, which is a stream. */
 void peer_stream(struct peer *p, const char *bytes);

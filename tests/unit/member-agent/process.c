@@ -55,6 +55,7 @@ void process_destroy(struct process *p)
 	identity_finish(&p->agent.identity);
 	free(p->agent.settings.name);
 	free(p->agent.settings.hub);
+	free(p->agent.term);
 	free(p->elsewhere_url);
 	free(p);
 }
