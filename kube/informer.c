@@ -19,6 +19,7 @@
 #define SILENCE_MS    180000 /* bookmarks come each minute: three are missing */
 #define SHORT_MS      1000   /* a watch that ends sooner, without an event, backs off */
 #define LINE_LIMIT    (8 * 1024 * 1024)
+#define BEHIND_TRIES  5 /* answers "not so far yet" until the server has gone back */
 
 struct known {
 	UT_hash_handle hh;
@@ -31,12 +32,14 @@ struct informer {
 	struct env *env;
 	char *path, *selector;
 	int64_t min_version;
-	bool absent_is_empty;
+	bool absent_is_empty, may_go_back;
 	struct informer_config callbacks;
 
 	struct known *known;
 	int64_t version; /* to watch from */
 	int64_t highest;
+	unsigned behind; /* answers in a row that the server is not as far as `highest` */
+	bool going_back; /* the list that is read may be older than what was seen */
 	bool synced, healthy, told_health;
 
 	struct kube_call *list_call;
@@ -118,7 +121,7 @@ static void known_remove(struct informer *i, struct known *k)
 static void take_version(struct informer *i, int64_t version)
 {
 	i->version = version;
-	if (version > i->highest)
+	if (version > i->highest || i->going_back)
 		i->highest = version;
 }
 
@@ -127,7 +130,7 @@ static void upsert(struct informer *i, struct doc *doc)
 	struct known *k = known_find(i, doc->key);
 	auto_free(doc_unref) struct doc *prev = k ? doc_ref(k->doc) : NULL;
 
-	if (prev && prev->version == doc->version) {
+	if (prev && prev->version == doc->version && !i->going_back) {
 		k->seen = true;
 		return;
 	}
@@ -169,14 +172,30 @@ static void list_finished(struct informer *i)
 	HASH_ITER (hh, i->known, k, tmp)
 		if (!k->seen)
 			known_remove(i, k);
-	i->relist = false;
-	i->failures = 0;
+	i->relist = i->going_back = false;
+	i->failures = i->behind = 0;
 	set_health(i, true, NULL);
 	if (!i->synced) {
 		i->synced = true;
 		if (i->callbacks.synced)
 			i->callbacks.synced(i->callbacks.arg);
 	}
+}
+
+static int64_t oldest_allowed(const struct informer *i)
+{
+	return i->min_version > i->highest ? i->min_version : i->highest;
+}
+
+/* One that lags catches up. A list that names no version is then the newest that there is. */
+static void note_behind(struct informer *i, bool behind)
+{
+	i->behind = behind ? i->behind + 1 : 0;
+	i->going_back = i->may_go_back && i->behind >= BEHIND_TRIES;
+	if (i->going_back)
+		log_warn("informer",
+			 "%s: the server does not reach version %lld: its store went back", i->path,
+			 (long long)oldest_allowed(i));
 }
 
 static int take_page(struct informer *i, const struct kube_answer *a, struct error *err)
@@ -187,6 +206,9 @@ static int take_page(struct informer *i, const struct kube_answer *a, struct err
 
 	if (object_list_read(a->body, a->size, &list, err))
 		return -1;
+	if (list.version < oldest_allowed(i) && !i->going_back)
+		return error_set(err, ERR_TIMEOUT, "list %s: version %lld was asked for, not %lld",
+				 i->path, (long long)oldest_allowed(i), (long long)list.version);
 	scan_init_deep(&s, list.items.p, list.items.n);
 	if (list.items.n && !scan_array_begin(&s))
 		return error_set(err, ERR_INTERNAL, "list %s: items is not an array", i->path);
@@ -225,12 +247,14 @@ static void on_list(const struct kube_answer *a, void *arg)
 		return;
 	}
 	if (!a->ok) {
+		note_behind(i, a->status == 504);
 		list_failed(i, &a->err);
 		return;
 	}
 	if (!i->page_token)
 		list_begin(i);
 	if (take_page(i, a, &err)) {
+		note_behind(i, err.code == ERR_TIMEOUT);
 		list_failed(i, &err);
 		return;
 	}
@@ -252,9 +276,9 @@ static void informer_list(struct informer *i)
 		strbuf_addf(&path, "&%s", i->selector);
 	if (i->page_token)
 		strbuf_addf(&path, "&continue=%s", i->page_token);
-	else if (i->min_version)
+	else if (oldest_allowed(i) && !i->going_back)
 		strbuf_addf(&path, "&resourceVersion=%lld&resourceVersionMatch=NotOlderThan",
-			    (long long)i->min_version);
+			    (long long)oldest_allowed(i));
 	request.path = path.bytes;
 	i->list_call = kube_send(i->kube, &request);
 }
@@ -425,6 +449,7 @@ struct informer *informer_create(struct kube *k, struct env *env,
 	i->selector = config->selector ? xstrdup(config->selector) : NULL;
 	i->min_version = config->min_version;
 	i->absent_is_empty = config->absent_is_empty;
+	i->may_go_back = config->may_go_back;
 	i->callbacks = *config;
 	i->line.limit = LINE_LIMIT;
 	i->timer = timer_create_in(env, on_timer, i);

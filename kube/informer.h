@@ -2,7 +2,8 @@
  * Informer: list, then watch, for ever; tells its owner of every object added, changed, deleted.
  * LIST in pages of 500 + WATCH (half the time and memory of a WatchList, facts/member-cluster.md
  * D). 410 lists anew (differences are told as events), cut lines resume, silence and bad answers
- * back off. Never stops by itself. Must not be destroyed from inside its own callbacks.
+ * back off. The view never goes back (but: may_go_back). Never stops by itself. Must not be
+ * destroyed from inside its own callbacks.
  */
 #ifndef KUBE_INFORMER_H
 #define KUBE_INFORMER_H
@@ -16,7 +17,10 @@ struct informer;
 struct informer_config {
 	const char *path;     /* "/api/v1/pods": copied */
 	const char *selector; /* "labelSelector=..." or "fieldSelector=...", encoded; NULL: none */
-	int64_t min_version;  /* lists name it with NotOlderThan; 0: none */
+	int64_t min_version;  /* no list is older than it, nor than what was seen; 0: none */
+	/* The server's store may be restored to an earlier state. When the server says again and
+	 * again that it is not so far, it is believed: everything is told as changed. */
+	bool may_go_back;
 	bool absent_is_empty; /* a 404 on the list means that the kind is not served: empty */
 	/* doc: bytes as the server sent them (with resourceVersion in them; version holds it). The
 	 * key of a doc here is "ns/name" or "name". prev: what was known, NULL when new; on

@@ -293,6 +293,7 @@ static void watch_member(struct runner *r)
 		struct informer_config config = {
 			.path = kind_rows[k].path,
 			.absent_is_empty = kind_rows[k].absent_is_empty,
+			.may_go_back = true,
 			.changed = kind_rows[k].changed,
 			.synced = on_synced,
 			.health = on_health,

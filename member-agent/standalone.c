@@ -365,6 +365,7 @@ static struct informer *watch(struct standalone *s, const char *path,
 {
 	struct informer_config config = {
 		.path = path,
+		.may_go_back = true,
 		.changed = changed,
 		.synced = on_synced,
 		.health = on_health,

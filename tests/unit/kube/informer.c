@@ -218,6 +218,79 @@ Test(informer, a_list_must_not_be_older_than_was_asked)
 	end(i, &t);
 }
 
+static struct informer *start_at(struct peer *p, struct told *t, bool may_go_back)
+{
+	return informer_create(
+		peer_client(p), virtual_env_seam(peer_time(p)),
+		&(struct informer_config){
+			.path = "/x", .may_go_back = may_go_back, .changed = on_changed, .arg = t});
+}
+
+#define EXPIRED                                                                                    \
+	"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"status\":\"Failure\","              \
+	"\"message\":\"too old\",\"reason\":\"Expired\",\"code\":410}}\n"
+
+/* Knows a and b at version 20, and lists anew. */
+static void relist(struct peer *p, struct told *t)
+{
+	peer_answer(p, 200, LIST("9", "", OBJECT("a", "1") "," OBJECT("b", "2")));
+	peer_stream(p, EVENT("BOOKMARK", OBJECT("", "20")));
+	strbuf_clear(&t->text);
+	peer_stream(p, EXPIRED);
+	peer_answer(p, 200, "");
+	virtual_env_advance(peer_time(p), 1000);
+	cr_expect_str_eq(peer_request(p), "GET /x?limit=500&resourceVersion=20"
+					  "&resourceVersionMatch=NotOlderThan");
+}
+
+/* An older list would show b as absent that was only made later. */
+Test(informer, a_view_never_goes_back)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct told t = {0};
+	struct informer *i = start_at(p, &t, false);
+
+	relist(p, &t);
+	for (int n = 0; n < 20; n++) {
+		if (n % 2)
+			peer_answer(p, 504, "Too large resource version: 20, current: 5");
+		else
+			peer_answer(p, 200, LIST("19", "", OBJECT("a", "1")));
+		virtual_env_advance(peer_time(p), 40000);
+		cr_expect(strstr(peer_request(p), "resourceVersion=20&"));
+	}
+	expect_told(&t, "");
+	peer_answer(p, 200, LIST("21", "", OBJECT("a", "1")));
+	expect_told(&t, "-ns/b ");
+	end(i, &t);
+}
+
+Test(informer, a_member_that_was_restored_is_believed_in_the_end)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct told t = {0};
+	struct informer *i = start_at(p, &t, true);
+
+	relist(p, &t);
+	for (int n = 0; n < 5; n++) {
+		cr_expect(strstr(peer_request(p), "resourceVersion=20&"), "try %d", n);
+		peer_answer(p, 504, "Too large resource version: 20, current: 5");
+		virtual_env_advance(peer_time(p), 40000);
+	}
+	cr_expect_str_eq(peer_request(p), "GET /x?limit=500");
+	expect_told(&t, "");
+	/* The same version may be another object now. */
+	peer_answer(p, 200, LIST("5", "", OBJECT("a", "1")));
+	expect_told(&t, "~ns/a=1 -ns/b ");
+	cr_expect(strstr(peer_request(p), "resourceVersion=5&"));
+	cr_expect_eq(informer_version(i), 5);
+	peer_stream(p, EVENT("ADDED", OBJECT("c", "6")) EXPIRED);
+	peer_answer(p, 200, "");
+	virtual_env_advance(peer_time(p), 1000);
+	cr_expect(strstr(peer_request(p), "resourceVersion=6&"), "and from there on");
+	end(i, &t);
+}
+
 Test(informer, one_object_that_is_nested_too_deep_does_not_hide_the_others)
 {
 	auto_free(peer_destroy) struct peer *p = peer_create();
