@@ -36,7 +36,7 @@ struct answer {
 	char *body, *headers;
 };
 void answer_finish(struct answer *a);
-#define auto_answer __attribute__((cleanup(answer_finish))) struct answer
+#define auto_answer __attribute__((cleanup(answer_finish), unused)) struct answer
 
 struct call {
 	const char *method, *path;
