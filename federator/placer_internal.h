@@ -1,6 +1,6 @@
 /*
- * The placer's own: placer.c feeds the core with events, placer_session.c carries decisions out,
- * placer_explain.c answers questions.
+ * The placer's own: placer.c feeds the core with events, placer_jobs.c with those of jobs,
+ * placer_session.c carries decisions out, placer_explain.c answers questions.
  */
 #ifndef FEDERATOR_PLACER_INTERNAL_H
 #define FEDERATOR_PLACER_INTERNAL_H
@@ -71,8 +71,14 @@ struct placer {
 struct placed_job *placer_find(struct placer *p, const char *uid);
 struct placed_cluster *placer_cluster(struct placer *p, const char *name); /* NULL: unknown */
 int32_t placer_priority(const struct placer *p, const struct job *job);
-/* A session runs soon. */
+/* A session runs soon; at the latest then, unless there is a pause. */
 void placer_wake(struct placer *p);
+void placer_wake_in(struct placer *p, int64_t ms);
+/* One runs when a refusal ends: by the wall clock, and in least_ms at the earliest. */
+void placer_wake_at(struct placer *p, int64_t when_ns, int64_t least_ms);
+/* None runs for a while: the store takes no offers. */
+void placer_pause(struct placer *p);
+void placer_job_free(struct placer *p, struct placed_job *j);
 void placer_run_session(struct placer *p);
 /* The offer of a waiting job did not happen: the core is told anew what the job is now. */
 void placer_take_offer_back(struct placer *p, struct placed_job *j);
