@@ -309,11 +309,14 @@ static void link_read_object(struct owner *o, const struct placement *p, const c
 	struct link *l = link_of(o);
 	struct owner_call *c = call_create(l, arg);
 	auto_xfree char *header = xasprintf("Federator-Job: %s", p->job_name);
+	auto_xfree char *fresh =
+		xasprintf("%s?resourceVersion=%lld&resourceVersionMatch=NotOlderThan", path,
+			  (long long)p->meta.version);
 	const char *headers[] = {header, NULL};
 
 	c->object = done;
 	c->call = kube_send(l->agent->hub, &(struct kube_request){.method = "GET",
-								  .path = path,
+								  .path = fresh,
 								  .headers = headers,
 								  .done = on_object_answer,
 								  .arg = c});
