@@ -73,6 +73,9 @@ struct http_call_spec {
 /* Never calls back from inside this call. */
 struct http_call *http_call_start(struct http_client *c, const struct http_call_spec *spec);
 void http_call_cancel(struct http_call *call); /* no callback comes after this */
+/* Streams: paused, the peer is read no further, and at most what was read already is still given.
+ * HTTP/1.1 only, which is all that this client speaks: its connection is the call's own. */
+void http_call_pause(struct http_call *call, bool paused);
 /* Upload: queue more bytes (true: give more now), or say that was all. */
 bool http_call_send(struct http_call *call, const void *bytes, size_t n);
 void http_call_send_end(struct http_call *call);

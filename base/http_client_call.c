@@ -69,6 +69,10 @@ static size_t on_body_bytes(char *bytes, size_t size, size_t n, void *arg)
 {
 	struct http_call *call = arg;
 
+	if (call->held) {
+		call->in_paused = true;
+		return CURL_WRITEFUNC_PAUSE;
+	}
 	n *= size;
 	call_touch(call);
 	if (!is_streamed(call) && n > CLIENT_MAX_ANSWER - call->in.size) {
@@ -504,6 +508,17 @@ static void upload_go_on(struct http_call *call)
 	if (!call->out_paused || call->finished)
 		return;
 	call->out_paused = false;
+	curl_easy_pause(call->easy, CURLPAUSE_CONT);
+}
+
+void http_call_pause(struct http_call *call, bool paused)
+{
+	assert(call->stream);
+	call->held = paused;
+	if (paused || !call->in_paused || call->finished)
+		return;
+	call->in_paused = false;
+	call_touch(call);
 	curl_easy_pause(call->easy, CURLPAUSE_CONT);
 }
 

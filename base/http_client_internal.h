@@ -68,6 +68,7 @@ struct http_call {
 	struct strbuf out; /* upload */
 	size_t out_at;
 	bool upload, out_ended, out_paused;
+	bool held, in_paused; /* as the caller wants it; as libcurl was told */
 
 	bool head_due, drain_due; /* news for the caller */
 	bool finished, timed_out, too_large;

@@ -144,6 +144,12 @@ struct log_stream *runner_log(struct runner *r, const struct log_request *q,
 	return s;
 }
 
+void runner_log_pause(struct log_stream *s, bool paused)
+{
+	if (s->call)
+		http_call_pause(s->call, paused);
+}
+
 void runner_log_cancel(struct log_stream *s)
 {
 	if (!s)

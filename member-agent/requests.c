@@ -43,7 +43,16 @@ static void on_log_data(const char *bytes, size_t n, void *arg)
 {
 	struct answer *answer = arg;
 
-	http_call_send(answer->upload, bytes, n);
+	if (!http_call_send(answer->upload, bytes, n))
+		runner_log_pause(answer->log, true);
+}
+
+static void on_drain(struct http_call *call, void *arg)
+{
+	struct answer *answer = arg;
+
+	if (answer->log)
+		runner_log_pause(answer->log, false);
 }
 
 /* A log that breaks off is cut, not ended: its reader must not take it for whole. */
@@ -97,6 +106,7 @@ static struct http_call *start_upload(struct requests *r, int64_t id, struct ans
 		.stream = true,
 		.upload = true,
 		.on_done = on_uploaded,
+		.on_drain = on_drain,
 		.arg = answer,
 	};
 

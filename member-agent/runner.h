@@ -80,6 +80,8 @@ struct log_stream *runner_log(struct runner *r, const struct log_request *reques
 			      void (*data)(const char *bytes, size_t n, void *arg),
 			      void (*ended)(const struct error *err, void *arg), void *arg,
 			      struct error *err);
+/* Paused, the member is not read: for who takes it slowly. */
+void runner_log_pause(struct log_stream *s, bool paused);
 void runner_log_cancel(struct log_stream *s);
 
 /* Why a job waits or was refused here, as it was last found; JSON, the caller's. NULL: nothing is

@@ -485,6 +485,93 @@ Test(http_client, relays_with_back_pressure)
 	site_finish(&s);
 }
 
+struct slow_reader {
+	struct loop *loop;
+	struct http_call *call;
+	struct strbuf data;
+	size_t pieces;
+	bool stands; /* until the test goes on */
+	unsigned *left;
+};
+
+static void read_on(void *arg)
+{
+	struct slow_reader *r = arg;
+
+	if (r->call)
+		http_call_pause(r->call, false);
+}
+
+static void on_slow_data(struct http_call *c, const char *bytes, size_t n, void *arg)
+{
+	struct slow_reader *r = arg;
+
+	strbuf_add(&r->data, bytes, n);
+	if (r->stands || r->pieces++ % 16)
+		return;
+	http_call_pause(c, true);
+	loop_defer(r->loop, read_on, r);
+}
+
+static void on_slow_done(const struct http_answer *a, void *arg)
+{
+	struct slow_reader *r = arg;
+
+	r->call = NULL;
+	cr_expect_eq(a->status, 200, "%s", a->err.text);
+	if (!--*r->left)
+		loop_stop(r->loop);
+}
+
+/* While a reader stands still the peer is not read, and so its own source in turn. */
+Test(http_client, a_paused_stream_is_read_no_further_and_loses_nothing)
+{
+	struct site s;
+	unsigned left = 2;
+	struct slow_reader r = {.stands = true, .left = &left};
+	struct feeder f = {.left = 30000000};
+	size_t stood_at;
+
+	site_init(&s);
+	r.loop = f.outcome.loop = s.net.loop;
+	f.outcome.left = &left;
+	r.call = http_call_start(s.client, &(struct http_call_spec){.method = "GET",
+								    .path = "/down",
+								    .stream = true,
+								    .on_data = on_slow_data,
+								    .on_done = on_slow_done,
+								    .arg = &r});
+	http_call_pause(r.call, true);
+	for (int i = 0; i < 20 || !s.down; i++) {
+		struct outcome o = {0};
+
+		outcome_call(s.net.loop, s.client, (struct http_call_spec){.path = "/late"}, &o);
+		outcome_finish(&o);
+		if (s.down && !f.call) {
+			f.call = outcome_start(s.client,
+					       (struct http_call_spec){.method = "POST",
+								       .path = "/up",
+								       .upload = true,
+								       .on_drain = on_feeder_drain},
+					       &f.outcome);
+			feed(&f);
+		}
+	}
+	stood_at = f.left;
+	cr_expect_gt(stood_at, 10000000, "%zu bytes wait, all else was taken", stood_at);
+	cr_expect_eq(r.data.size, 0);
+	r.stands = false;
+	http_call_pause(r.call, false);
+	loop_run(s.net.loop);
+	cr_assert_eq(r.data.size, 30000000);
+	for (size_t i = 0; i < r.data.size; i++)
+		if (r.data.bytes[i] != byte_at(i))
+			cr_assert_fail("byte %zu differs", i);
+	strbuf_finish(&r.data);
+	outcome_finish(&f.outcome);
+	site_finish(&s);
+}
+
 Test(http_client, ends_an_upload_that_is_refused)
 {
 	struct site s;
