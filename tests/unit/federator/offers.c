@@ -137,6 +137,35 @@ Test(offers, a_job_that_cannot_be_decided_about_says_so)
 	bed_destroy(b);
 }
 
+/* A job that was refused, for 30 s, so that `left` seconds of it remain. */
+static void put_refused(struct bed *b, const char *name, int64_t left, const char *reason)
+{
+	char ended[TIME_SIZE];
+	auto_xfree char *status = NULL;
+
+	time_format(ended, env_wall_ns(bed_hub(b)->env) + (left - 30) * INT64_C(1000000000));
+	status = xasprintf(
+		", status: {state: {phase: Pending}, conditions: [], dispatch: {phase: Queued, n: 1, "
+		"capacitySeq: 2, attempts: [{generation: 1, cluster: a, how: Refused, reason: %s, "
+		"endedAt: '%s'}]}}",
+		reason, ended);
+	put_job(b, name, 1, status);
+}
+
+Test(offers, each_refusal_that_ends_by_the_clock_is_looked_at)
+{
+	struct bed *b = bed_with_room(2);
+
+	put_refused(b, "j", 2, "Forbidden");
+	put_refused(b, "k", 5, "Forbidden");
+	bed_sleep(b, 100);
+	cr_expect_eq(bed_offers(b), 0);
+	bed_wait_phase(b, "j", "Confirmed");
+	cr_expect_eq(bed_offers(b), 1);
+	bed_wait_phase(b, "k", "Confirmed");
+	bed_destroy(b);
+}
+
 /* --- a new leader ------------------------------------------------------------------------- */
 
 Test(offers, nothing_is_decided_on_an_old_view)
@@ -155,20 +184,19 @@ Test(offers, a_refusal_of_before_is_kept)
 {
 	struct bed *b = bed_with_room(2);
 	auto_json *why = NULL;
-	char now[TIME_SIZE];
-	auto_xfree char *refused = NULL;
 
-	time_format(now, env_wall_ns(bed_hub(b)->env));
-	refused = xasprintf(
-		", status: {state: {phase: Pending}, conditions: [], dispatch: {phase: Queued, n: 1, "
-		"capacitySeq: 1, attempts: [{generation: 1, cluster: a, how: Refused, reason: "
-		"Forbidden, endedAt: '%s'}]}}",
-		now);
-	put_job(b, "j", 1, refused);
+	put_refused(b, "j", 30, "Forbidden");
+	put_refused(b, "k", 30, "NoRoom");
 	bed_sleep(b, 300);
 	cr_expect_str_eq(bed_phase(b, "j"), "Queued");
 	cr_expect_eq(bed_offers(b), 0);
 	why = placer_why(bed_hub(b)->placer, "uid-j");
 	cr_expect(strstr(json_str_at(why, "detail", NULL), "Forbidden"));
+	bed_report(b, "a", 2, 2);
+	bed_sleep(b, 50);
+	cr_expect_str_eq(bed_phase(b, "k"), "Queued", "it is the room that it was refused in");
+	bed_report(b, "a", 3, 3);
+	bed_wait_phase(b, "k", "Confirmed");
+	cr_expect_str_eq(bed_phase(b, "j"), "Queued");
 	bed_destroy(b);
 }
