@@ -38,6 +38,7 @@ struct faulty {
 	struct env *env;
 	struct list offers;
 	enum fate fate;
+	const char *broken; /* part of the keys that cannot be written */
 	int n_offers;
 };
 
@@ -103,10 +104,10 @@ static struct offer *offer_copy(struct faulty *s, const struct store_txn *txn)
 	return o;
 }
 
-static bool is_offer(const struct store_txn *txn)
+static bool writes(const struct store_txn *txn, const char *part_of_key)
 {
 	for (size_t i = 0; i < txn->n_writes; i++)
-		if (strstr(txn->writes[i].key, "/placements/") && txn->writes[i].value)
+		if (strstr(txn->writes[i].key, part_of_key) && txn->writes[i].value)
 			return true;
 	return false;
 }
@@ -115,20 +116,22 @@ static void faulty_commit(struct store *store, const struct store_txn *txn,
 			  void (*done)(const struct store_result *result, void *arg), void *arg)
 {
 	struct faulty *s = (struct faulty *)store;
+	bool is_offer = writes(txn, "/placements/");
+	bool is_broken = s->broken && writes(txn, s->broken);
 	struct offer *o;
 
-	if (!is_offer(txn)) {
+	if (!is_offer && !is_broken) {
 		store_commit(s->real, txn, done, arg);
 		return;
 	}
-	s->n_offers++;
+	s->n_offers += is_offer;
 	o = offer_copy(s, txn);
-	o->fate = s->fate;
+	o->fate = is_broken ? FATE_FAIL : s->fate;
 	o->done = done;
 	o->arg = arg;
-	if (s->fate == FATE_COMMIT || s->fate == FATE_LOSE_OUTCOME) {
+	if (o->fate == FATE_COMMIT || o->fate == FATE_LOSE_OUTCOME) {
 		store_commit(s->real, &o->txn, on_offer_done, o);
-	} else if (s->fate != FATE_HOLD) {
+	} else if (o->fate != FATE_HOLD) {
 		o->timer = timer_create_in(s->env, on_offer_timer, o);
 		timer_start(o->timer, 1);
 	}
@@ -191,6 +194,11 @@ static const struct store_ops faulty_ops = {
 void bed_fate(struct bed *b, enum fate fate)
 {
 	b->store.fate = fate;
+}
+
+void bed_break(struct bed *b, const char *part_of_key)
+{
+	b->store.broken = part_of_key;
 }
 
 void bed_release(struct bed *b)

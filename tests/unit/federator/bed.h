@@ -31,6 +31,9 @@ void bed_fate(struct bed *b, enum fate fate); /* of all offers from now on */
 void bed_release(struct bed *b);              /* those that are held; FATE_COMMIT from now on */
 int bed_offers(const struct bed *b);          /* how many were committed or tried */
 
+/* Commits that write a key with this in it fail; NULL: none. */
+void bed_break(struct bed *b, const char *part_of_key);
+
 /* Stores YAML as the object; a job's status apart when it has one. */
 void bed_put(struct bed *b, const char *plural, const char *yaml);
 /* A cluster that is heard, with so many free nodes of four CPUs in report `seq`. */
