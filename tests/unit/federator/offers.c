@@ -50,7 +50,10 @@ Test(offers, room_of_an_offer_that_may_have_been_made_is_not_given_to_another)
 		bed_sleep(b, 1);
 	bed_fate(b, FATE_COMMIT);
 	put_job(b, "second", 1, "");
-	bed_sleep(b, 300);
+	bed_break(b, "/jobs.status/"); /* nor can it be asked */
+	bed_sleep(b, 1500);
+	cr_expect_eq(bed_offers(b), 1);
+	bed_break(b, NULL);
 	cr_expect_str_eq(bed_phase(b, "first"), "");
 	cr_expect_str_eq(bed_phase(b, "second"), "", "there is one node");
 	bed_wait_phase(b, "first", "Confirmed");
