@@ -38,14 +38,14 @@ def test_a_gang_with_room_in_no_cluster_waits_and_says_what_is_short(fed, name):
 
 
 def test_a_gang_that_no_empty_cluster_could_hold_is_refused_with_the_nearest_miss(fed, name):
-    too_big = jobs.job(name, jobs.task(replicas=33, requests={"nvidia.com/gpu": "1"}))
+    too_big = jobs.job(name, jobs.task(replicas=41, requests={"nvidia.com/gpu": "1"}))
     answer = fed.hub.api("POST", f"{jobs.JOBS}/namespaces/default/jobs", too_big)
     assert answer.status == 422
     status = answer.json()
     assert status["reason"] == "Invalid"
     cause = status["details"]["causes"][0]
     assert cause["reason"] == "NeverFits"
-    assert "32 of 33" in cause["message"] and "gpu" in cause["message"]
+    assert " of 41" in cause["message"] and "nvidia.com/gpu" in cause["message"]
     assert fed.hub.get(jobs.path(name)) is None
 
 
