@@ -350,10 +350,10 @@ static int run(struct process *p, struct error *err)
 				 a->settings.explain);
 	a->loop = loop_create();
 	a->env = loop_env(a->loop);
+	loop_on_stop_signal(a->loop, on_signal, a);
 	if (open_member(a, err))
 		return -1;
 	p->timer = timer_create_in(a->env, start, a);
-	loop_on_stop_signal(a->loop, on_signal, a);
 	start(a);
 	loop_run(a->loop);
 	timer_destroy(p->timer);
