@@ -21,7 +21,8 @@ def as_agent(fed):
 
 
 def test_second_agent(fed, name):
-    """an agent stands still (SIGSTOP), a second one takes over, the first goes on | the first is refused and exits; nothing is doubled"""
+    """an agent stands still (SIGSTOP), a second one takes over, the first goes on
+    | the first is refused and exits; nothing is doubled"""
     run, mark = fed.hub.run, fed.real.audit.mark()
     uid = fed.submit(name, jobs.task(replicas=3, run_seconds=8))
     jobs.wait_phase(fed.hub, name, "Running")
@@ -47,7 +48,8 @@ def test_second_agent(fed, name):
 
 
 def test_agent_killed_with_running_pods(fed, name):
-    """an agent is killed (SIGKILL) while its pods run, and starts again | pods run on; nothing is doubled"""
+    """an agent is killed (SIGKILL) while its pods run, and starts again
+    | pods run on; nothing is doubled"""
     mark = fed.real.audit.mark()
     uid = fed.submit(name, jobs.task(replicas=3, run_seconds=5))
     jobs.wait_phase(fed.hub, name, "Running")
@@ -62,7 +64,8 @@ def test_agent_killed_with_running_pods(fed, name):
 
 
 def test_half_made_gang(fed, name):
-    """an agent dies when half of a gang is made | its successor makes the rest, before anything new"""
+    """an agent dies when half of a gang is made
+    | its successor makes the rest, before anything new"""
     fed.agent.end()
     mark = fed.real.audit.mark()
     fed.agent.start("exit-after:12")
@@ -82,7 +85,8 @@ def test_half_made_gang(fed, name):
 
 
 def test_stale_report(fed, name):
-    """a cluster whose report is stale is offered a job | it refuses by what it sees; generation 2 runs elsewhere; explain shows both"""
+    """a cluster whose report is stale is offered a job
+    | it refuses by what it sees; generation 2 runs elsewhere; explain shows both"""
     fed.prefer("real")
     fed.agent.stop()
     for i in range(3):
@@ -123,7 +127,8 @@ def test_unclaimed_offer(fed, name):
 
 
 def test_create_reply_lost_under_quota(fed, name):
-    """the reply to the create of a pod is lost, and the quota is full (G1, G2, G3) | one pod, the job is not refused, the quota's use is right"""
+    """the reply to the create of a pod is lost, and the quota is full (G1, G2, G3)
+    | one pod, the job is not refused, the quota's use is right"""
     fed.real.make_namespace(name)
     fed.real.must("POST", f"/api/v1/namespaces/{name}/resourcequotas",
                   {"metadata": {"name": "two"}, "spec": {"hard": {"pods": "2"}}})
@@ -150,7 +155,8 @@ def test_create_reply_lost_under_quota(fed, name):
 
 
 def test_outcome_kept_while_nobody_looks(fed, name):
-    """a pod ends while the agent is down and others delete it; maxRetry 0 (G33) | its exit code is kept, the finalizer goes"""
+    """a pod ends while the agent is down and others delete it; maxRetry 0 (G33)
+    | its exit code is kept, the finalizer goes"""
     uid = fed.submit(name, jobs.task(run_seconds=2, exit_code=7), maxRetry=0)
     jobs.wait_phase(fed.hub, name, "Running")
     fed.agent.kill()
@@ -165,7 +171,8 @@ def test_outcome_kept_while_nobody_looks(fed, name):
 
 
 def test_lease_deleted(fed, name):
-    """somebody deletes the agent's lease | the agent ends; started again it goes on, nothing is doubled"""
+    """somebody deletes the agent's lease
+    | the agent ends; started again it goes on, nothing is doubled"""
     mark = fed.real.audit.mark()
     fed.submit(name, jobs.task(run_seconds=10))
     jobs.wait_phase(fed.hub, name, "Running")

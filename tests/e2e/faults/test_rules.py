@@ -93,7 +93,8 @@ def add_device_node(fed, name, device, number):
 
 
 def test_node_deleted_before_create(fed, name):
-    """the node that fits is deleted between report and create (G19) | no pod stays on it; the job runs when there is one again"""
+    """the node that fits is deleted between report and create (G19)
+    | no pod stays on it; the job runs when there is one again"""
     add_device_node(fed, name, "example.com/rare", 9)
     fed.agent.stop()
     uid = fed.submit(name, device_job("example.com/rare"))
@@ -134,7 +135,8 @@ def evict(member, pod):
 
 
 def test_no_execute_taint(fed, name):
-    """a node gets a NoExecute taint and loses its pod (G21) | the pod is made again elsewhere, without a hot loop"""
+    """a node gets a NoExecute taint and loses its pod (G21)
+    | the pod is made again elsewhere, without a hot loop"""
     mark = fed.real.audit.mark()
     uid = fed.submit(name, jobs.task(run_seconds=3600))
     jobs.wait_phase(fed.hub, name, "Running")
@@ -154,7 +156,8 @@ def test_no_execute_taint(fed, name):
 
 
 def test_device_left_the_node(fed, name):
-    """a device leaves its node between report and create (G22) | refused by us; no pod starts without it"""
+    """a device leaves its node between report and create (G22)
+    | refused by us; no pod starts without it"""
     add_device_node(fed, name, "example.com/odd", 8)
     try:
         mark = fed.real.audit.mark()
@@ -173,7 +176,8 @@ def test_device_left_the_node(fed, name):
 
 
 def test_pods_vanish(fed, name):
-    """pods are removed by force (G34) | a loss, not a completion: made again, and the job ends once"""
+    """pods are removed by force (G34)
+    | a loss, not a completion: made again, and the job ends once"""
     uid = fed.submit(name, jobs.task(replicas=2, run_seconds=6))
     jobs.wait_phase(fed.hub, name, "Running")
     before = {p["metadata"]["uid"] for p in fed.pods(uid)}
@@ -201,7 +205,8 @@ def test_pods_vanish_while_nobody_looks(fed, name):
 
 
 def test_twin_deleted_by_others(fed, name):
-    """somebody deletes the record of an attempt in the member (G34) | its pods end, the job goes elsewhere"""
+    """somebody deletes the record of an attempt in the member (G34)
+    | its pods end, the job goes elsewhere"""
     uid = fed.submit(name, jobs.task(run_seconds=5), only=("real", "other"))
     found = jobs.wait_phase(fed.hub, name, "Running")
     first = jobs.cluster(found)
@@ -216,7 +221,8 @@ def test_twin_deleted_by_others(fed, name):
 
 
 def test_namespace_terminating_mid_gang(fed, name):
-    """the namespace is deleted while a gang is made (G35) | given up in order, not tried again there"""
+    """the namespace is deleted while a gang is made (G35)
+    | given up in order, not tried again there"""
     both_namespaces(fed, name)
     fed.prefer("real")
     mark = fed.real.audit.mark()
@@ -232,7 +238,8 @@ def test_namespace_terminating_mid_gang(fed, name):
 
 
 def test_policy_denies(fed, name):
-    """a validating policy of the member denies the pods (G36) | refused with its text, other cluster tried"""
+    """a validating policy of the member denies the pods (G36)
+    | refused with its text, other cluster tried"""
     policies = "/apis/admissionregistration.k8s.io/v1"
     fed.real.must("POST", f"{policies}/validatingadmissionpolicies", {
         "metadata": {"name": name}, "spec": {
@@ -357,18 +364,27 @@ def test_ended_pod_runs_again(fed, name):
                    for p in pods)
     fed.wait_pods(uid, a_ended)
     pod = f"/api/v1/namespaces/default/pods/{name}-a-0"
-    fed.real.merge(pod, {"metadata": {"annotations": {RUN_SECONDS: "3600"}}})
+    fed.real.merge(pod, {"metadata": {"annotations": {RUN_SECONDS: "9"}}})
     patch_status(fed.real, pod, {"phase": "Running"})
     found = jobs.wait_phase(fed.hub, name, "Completed")
     assert found["status"]["succeeded"] == 2
     assert fed.posts(mark, name) == {f"{name}-a-0": 1, f"{name}-b-0": 1}
 
 
+def twins(member):
+    return [(t["metadata"]["namespace"], t["metadata"]["name"], t["metadata"].get("finalizers"),
+             t["metadata"].get("deletionTimestamp"), t.get("status"))
+            for t in member.items(f"{jobs.FEDERATOR}/placements")]
+
+
 def test_kind_not_served_yet(fed, name):
-    """the kind of our records is installed only after the agent started: text 404 (G40) | tried again, then the job runs"""
+    """the kind of our records is installed only after the agent started: text 404 (G40)
+    | tried again, then the job runs"""
     crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/placements.federator.dev"
-    wait.until(lambda: not fed.real.items(f"{jobs.FEDERATOR}/placements"), 40,
-               what="all attempts to be forgotten")
+    def forgotten():
+        assert not twins(fed.real), twins(fed.real)
+        return True
+    wait.until(forgotten, 40, what="all attempts to be forgotten")
     fed.agent.end()
     fed.real.must("DELETE", crd)
     fed.real.wait_for(crd, lambda found: found is None, 30)

@@ -21,7 +21,8 @@ def test_apiserver_killed_in_creates(fed, name):
 
 
 def test_apiserver_restarted(fed, name):
-    """a member's apiserver is restarted while pods run: old watches get 410 (G8, G11, G12) | listed again once, no second start"""
+    """a member's apiserver is restarted while pods run: old watches get 410 (G8, G11, G12)
+    | listed again once, no second start"""
     uid = fed.submit(name, jobs.task(replicas=4, run_seconds=12))
     jobs.wait_phase(fed.hub, name, "Running")
     before = {p["metadata"]["uid"] for p in fed.pods(uid)}
@@ -39,7 +40,9 @@ def test_apiserver_restarted(fed, name):
 
 
 def test_etcd_of_member_down(fed, name):
-    """etcd of a member is down for longer than the agent's lease (G6, G7) | nothing is taken for permanent; the agent, which cannot write, leaves its lease; then the job runs once"""
+    """etcd of a member is down for longer than the agent's lease (G6, G7)
+    | nothing is taken for permanent; the agent, which cannot write, leaves its lease; then the
+    job runs once"""
     mark = fed.real.audit.mark()
     fed.real.etcd.process.kill()
     uid = fed.submit(name, jobs.task(replicas=2))
@@ -73,7 +76,8 @@ def test_etcd_of_member_down_shortly(fed, name):
 
 
 def test_hub_killed_while_jobs_run(fed, name):
-    """the hub is killed (SIGKILL) while jobs wait, run and end | what runs is unaffected, all end once"""
+    """the hub is killed (SIGKILL) while jobs wait, run and end
+    | what runs is unaffected, all end once"""
     mark = fed.real.audit.mark()
     uids = [fed.submit(f"{name}-{i}", jobs.task(replicas=2, run_seconds=i), only=("real", "other"))
             for i in range(12)]
@@ -105,7 +109,8 @@ def test_hub_killed_before_last_words(fed, name):
 
 
 def test_many_deleted_at_once_while_apiserver_restarts(fed, name):
-    """jobs are deleted while a member's apiserver is down | their pods go when it is back, then the jobs"""
+    """jobs are deleted while a member's apiserver is down
+    | their pods go when it is back, then the jobs"""
     uids = [fed.submit(f"{name}-{i}", jobs.task(run_seconds=3600)) for i in range(4)]
     for i in range(4):
         jobs.wait_phase(fed.hub, f"{name}-{i}", "Running")
@@ -120,7 +125,8 @@ def test_many_deleted_at_once_while_apiserver_restarts(fed, name):
 
 
 def test_name_still_terminating(fed, name):
-    """a job is made again while the pods of the old one still end (G13) | it waits for the names, then runs once"""
+    """a job is made again while the pods of the old one still end (G13)
+    | it waits for the names, then runs once"""
     slow = jobs.task(run_seconds=3600)
     slow["template"]["metadata"]["annotations"][STOP_SECONDS] = "4"
     old = fed.submit(name, slow)

@@ -1,6 +1,7 @@
-"""A whole federation in small: etcd, hub, one cluster and its agent, which share nothing with others.
+"""A whole federation in small: etcd, hub, one cluster and its agent.
 
-Lanes run side by side, so that what must be done dozens of times does not take dozens of minutes.
+Lanes share nothing and run side by side, so that what must be done dozens of times does not take
+as many minutes.
 """
 from . import jobs, wait
 from .etcd import Etcd

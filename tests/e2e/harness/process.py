@@ -45,7 +45,8 @@ class Process:
         assert not self.alive(), f"{self.name} runs already"
         env = dict(self.env, FEDERATOR_FAULT=fault) if fault else self.env
         with open(self.log, "ab") as log:
-            log.write(f"--- {time.strftime('%H:%M:%S')} {fault or ''} start: {' '.join(self.argv)}\n".encode())
+            now = time.strftime("%H:%M:%S")
+            log.write(f"--- {now} {fault or ''} start: {' '.join(self.argv)}\n".encode())
             log.flush()
             self._child = subprocess.Popen(
                 self.argv, env=env, cwd=self.cwd, stdin=subprocess.DEVNULL, stdout=log,

@@ -84,7 +84,8 @@ def lane(run):
 
 @pytest.mark.timeout(300)
 def test_etcd_killed_while_clients_submit(lane):
-    """etcd is killed 10 times in 60 s under 4 clients that submit | each acknowledged job is there, runs once, and a watcher sees it once, in order"""
+    """etcd is killed 10 times in 60 s under 4 clients that submit
+    | each acknowledged job is there, runs once, and a watcher sees it once, in order"""
     stop, watcher = threading.Event(), Watcher(lane.hub)
     pods = lane.member.watch("/api/v1/pods")
     clients = [Client(lane.hub, n, stop) for n in range(CLIENTS)]

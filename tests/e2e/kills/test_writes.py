@@ -31,7 +31,8 @@ def test_agent(lanes, writes, fault):
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_federator(lanes, writes, fault):
-    """the federator meets {fault} at each of its writes in turn | as if undisturbed, nothing left"""
+    """the federator meets {fault} at each of its writes in turn
+    | as if undisturbed, nothing left"""
     def disturb(lane, n):
         return lane.disturb(lane.hub.process, f"{fault}:{n}", lane.end_lease_of_dead_hub)
     sweep(lanes, disturb, fault, writes, "federator")
@@ -41,13 +42,14 @@ def test_federator(lanes, writes, fault):
 @pytest.mark.parametrize("fault, sample", [("exit-before", (8, 10, 11)), ("exit-after", (8, 9, 10)),
                                            ("lose-answer", (7, 8, 9, 10))])
 def test_agent_of_a_real_cluster(real_lane, fault, sample):
-    """the agent of a real cluster meets {fault} at a write ({sample}) | each pod POSTed once, by the audit log"""
+    """the agent of a real cluster meets {fault} at a write ({sample})
+    | each pod POSTed once, by the audit log"""
     member = real_lane.member
     for n in sample:
         mark = member.audit.mark()
         real_lane.disturb(real_lane.agent.process, f"{fault}:{n}",
                           real_lane.end_lease_of_dead_agent)
-        posts = collections.Counter(
-            e["objectRef"]["name"] for e in member.audit.events(mark, verb="create", resource="pods")
-            if "dryRun" not in e["requestURI"])
+        creates = member.audit.events(mark, verb="create", resource="pods")
+        posts = collections.Counter(e["objectRef"]["name"] for e in creates
+                                    if "dryRun" not in e["requestURI"])
         assert len(posts) == 2 and set(posts.values()) == {1}, f"write {n}: {posts}"
