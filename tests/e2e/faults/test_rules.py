@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from harness import jobs, wait
 from harness.nodes import NodeShape
 from harness.paths import PLACEMENT_CRD
-from harness.stages import RUN_SECONDS
 
 NODES = "/api/v1/nodes"
 STRATEGIC = {"Content-Type": "application/strategic-merge-patch+json"}
@@ -364,11 +363,11 @@ def test_ended_pod_runs_again(fed, name):
                    for p in pods)
     fed.wait_pods(uid, a_ended)
     pod = f"/api/v1/namespaces/default/pods/{name}-a-0"
-    fed.real.merge(pod, {"metadata": {"annotations": {RUN_SECONDS: "9"}}})
     patch_status(fed.real, pod, {"phase": "Running"})
     found = jobs.wait_phase(fed.hub, name, "Completed")
     assert found["status"]["succeeded"] == 2
     assert fed.posts(mark, name) == {f"{name}-a-0": 1, f"{name}-b-0": 1}
+    fed.real.must("DELETE", f"{pod}?gracePeriodSeconds=0")
 
 
 def twins(member):
