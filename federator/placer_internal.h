@@ -11,6 +11,7 @@
 #include "scheduler/fleet.h"
 
 #define PLACER_BUDGET_MS  5    /* of one turn of a session */
+#define PLACER_REST       4    /* times as long as a turn took, before the next */
 #define PLACER_RETRY_MS   50   /* an offer that was not made is made again after */
 #define PLACER_PAUSE_MS   1000 /* no offers after one that the store did not take */
 #define PLACER_ALARM_MS   100  /* refusals that end so close together are looked at together */

@@ -146,9 +146,21 @@ static void finish(struct placer *p, struct failed_offers *failed, struct waitin
 	free(waiting->uids);
 }
 
+/* With many jobs that wait, a look at all of them for each that is submitted would leave no time
+ * for anything else: sessions take a fifth of it at most. */
+static void rest(struct placer *p, int64_t began_ns)
+{
+	int64_t now_ns = env_mono_ns(p->hub->env), rest_ns = (now_ns - began_ns) * PLACER_REST;
+	int64_t until_ms = (now_ns + rest_ns) / 1000000;
+
+	if (until_ms > p->paused_ms)
+		p->paused_ms = until_ms;
+}
+
 void placer_run_session(struct placer *p)
 {
-	int64_t end = env_mono_ms(p->hub->env) + PLACER_BUDGET_MS;
+	int64_t began_ns = env_mono_ns(p->hub->env);
+	int64_t end = began_ns / 1000000 + PLACER_BUDGET_MS;
 	struct failed_offers failed = {0};
 	struct waiting waiting = {0};
 	struct fleet_decision d;
@@ -166,6 +178,7 @@ void placer_run_session(struct placer *p)
 		waiting.uids[waiting.n++] = xstrdup(d.uid);
 	}
 	fleet_session_end(p->fleet);
+	rest(p, began_ns);
 	if (more)
 		placer_wake(p);
 	finish(p, &failed, &waiting);
