@@ -126,6 +126,7 @@ void run_set_twin(struct run *run, struct doc *doc)
 	struct error err;
 
 	if (!doc) {
+		dry_run_cancel(take_ptr(run->dry)); /* it reads the twin */
 		twin_destroy(run->twin);
 		run->twin = NULL;
 		run_poke(run);
@@ -137,6 +138,7 @@ void run_set_twin(struct run *run, struct doc *doc)
 		log_warn("runner", "placement %s: %s", run->name, err.text);
 		return;
 	}
+	dry_run_cancel(take_ptr(run->dry)); /* it reads the old one; run_poke() asks again */
 	twin_destroy(run->twin);
 	run->twin = t;
 	run->twin_version = doc->version;
