@@ -547,8 +547,6 @@ void bed_wait_phase(struct bed *b, const char *job, const char *phase)
 
 void bed_wait_pending(struct bed *b, const char *job, const char *code)
 {
-	auto_json *before = bed_job(b, job);
-
 	cr_assert(turn(b, has_pending, &(struct wanted){job, code}, WAIT_MS), "%s is not %s", job,
 		  code);
 }
