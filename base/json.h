@@ -20,7 +20,7 @@ static inline void json_decref_p(json_t **j)
 {
 	json_decref(*j);
 }
-#define auto_json __attribute__((cleanup(json_decref_p))) json_t
+#define auto_json __attribute__((cleanup(json_decref_p), unused)) json_t
 
 /* Caller owns the result; NULL with BAD_REQUEST (line and column in the text) on bad input.
  * Duplicate keys keep the last value, as Kubernetes does; the first duplicate's path

@@ -7,12 +7,13 @@
 
 #include "federator/hub.h"
 
-#define CLUSTER_SILENCE_MS      40000
-#define CLUSTER_LEASE           "agent" /* name of the Lease in the cluster's namespace */
-#define CLUSTER_SIGNER          "federator.dev/cluster-agent"
-#define CLUSTER_CERT_DAYS       90
-#define CLUSTER_REQUEST_KEEP_MS INT64_C(86400000) /* as long as a token lives: it asks only once   \
-						   */
+#define CLUSTER_SILENCE_MS 40000
+#define CLUSTER_LEASE      "agent" /* name of the Lease in the cluster's namespace */
+#define CLUSTER_SIGNER     "federator.dev/cluster-agent"
+#define CLUSTER_CERT_DAYS  90
+#define CLUSTER_REQUEST_KEEP_MS                                                                    \
+	INT64_C(86400000) /* as long as a token lives: it asks only once                           \
+			   */
 
 struct clusters;
 
