@@ -78,8 +78,8 @@ class Agent:
         self.state = run.dir(self.name)
         self._token_file = os.path.join(self.state, "token")
         self.process = run.process(self.name, argv.member_agent(
-            cluster, self.state if keeps_state else None, kubeconfig, hub.url, self._token_file, hub.authority_hash(),
-            more), env=env, sanitized=True)
+            cluster, self.state if keeps_state else None, kubeconfig, hub.url, self._token_file,
+            hub.authority_hash(), more), env=env, sanitized=True)
 
     def join(self, timeout=30.0):
         """Token, start, acceptance; returns when the hub calls the cluster Ready."""
