@@ -167,6 +167,7 @@ void placer_destroy(struct placer *p)
 void placer_lead(struct placer *p)
 {
 	p->leading = true;
+	p->grace_ms = env_mono_ms(p->hub->env) + PLACER_GRACE_MS;
 	placer_wake(p);
 }
 
@@ -253,6 +254,7 @@ static void tell_cluster(struct placer *p, struct placed_cluster *c)
 	}
 	free(c->uid);
 	c->uid = xstrdup(view->meta.uid);
+	c->expected = view->accepted && view->ready;
 	view->ready = c->heard;
 	if (c->capacity &&
 	    !shapes_parse(&view->arena, c->capacity, &view->capacity, &view->n_capacity, &err))

@@ -11,6 +11,7 @@
 #include "scheduler/fleet.h"
 
 #define PLACER_BUDGET_MS  5    /* of one turn of a session */
+#define PLACER_GRACE_MS   5000 /* a new leader waits so long for the reports of Ready clusters */
 #define PLACER_REST       4    /* times as long as a turn took, before the next */
 #define PLACER_RETRY_MS   50   /* an offer that was not made is made again after */
 #define PLACER_PAUSE_MS   1000 /* no offers after one that the store did not take */
@@ -43,6 +44,7 @@ struct placed_cluster {
 	char *name, *uid;
 	struct doc *doc;
 	bool heard;
+	bool expected;    /* was Ready when last written about: its report is to come */
 	int64_t held_seq; /* of the report that the core holds; 0: none */
 	json_t *capacity; /* shapes of empty nodes as last reported; NULL: those of its status */
 };
@@ -63,6 +65,7 @@ struct placer {
 	bool leading;
 	struct timer *session; /* due soon: events gather until then */
 	int64_t session_ms;    /* when; meaningful while the timer is active */
+	int64_t grace_ms;      /* until then the first session waits for reports */
 	int64_t paused_ms;     /* no session before */
 	struct timer *unknowns;
 	struct timer *alarm; /* when the next refusal is over */

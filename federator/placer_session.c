@@ -157,6 +157,22 @@ static void rest(struct placer *p, int64_t began_ns)
 		p->paused_ms = until_ms;
 }
 
+/* What a new leader does not know yet must not send a job past its data: the clusters that were
+ * Ready report within moments. */
+static bool waits_for_reports(const struct placer *p)
+{
+	const struct placed_cluster *c, *next;
+
+	if (env_mono_ms(p->hub->env) >= p->grace_ms)
+		return false;
+	for (c = p->clusters; c; c = next) {
+		next = c->hh.next;
+		if (c->expected && !c->held_seq)
+			return true;
+	}
+	return false;
+}
+
 void placer_run_session(struct placer *p)
 {
 	int64_t began_ns = env_mono_ns(p->hub->env);
@@ -168,6 +184,10 @@ void placer_run_session(struct placer *p)
 
 	if (!p->leading)
 		return;
+	if (waits_for_reports(p)) {
+		placer_wake_in(p, PLACER_RETRY_MS);
+		return;
+	}
 	fleet_session_begin(p->fleet, env_wall_ns(p->hub->env));
 	while (env_mono_ms(p->hub->env) <= end && (more = fleet_session_next(p->fleet, &d))) {
 		if (d.wait == WAIT_NONE) {

@@ -219,7 +219,7 @@ static void on_error_body(struct server_request *r, json_t *body, void *arg)
 	q->complete = true;
 	error_set(&err, ERR_NOT_FOUND, "%s", message ? message : "the agent has no such log");
 	server_respond_error(q->user, &err, NULL);
-	server_respond(r, 200, NULL);
+	exchange_respond(r->x, 200, "text/plain", "", 0);
 }
 
 void tunnel_answers(struct server_request *r, void *arg)

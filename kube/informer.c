@@ -13,7 +13,7 @@
 
 #define PAGE          500
 #define RETRY_BASE_MS 500
-#define RETRY_MAX_MS  30000
+#define RETRY_MAX_MS  5000   /* an offer that waits for us is taken back after 10 s */
 #define ABSENT_MS     30000  /* a kind that is not served may come to be */
 #define WATCH_BASE_S  300    /* with up to as much again, so that watches spread */
 #define SILENCE_MS    180000 /* bookmarks come each minute: three are missing */

@@ -168,7 +168,7 @@ Test(informer, a_server_that_is_away_is_told_once_and_asked_ever_less_often)
 		virtual_env_advance(peer_time(p), 1000);
 	}
 	expect_told(&t, "! ");
-	cr_expect(asked >= 7 && asked <= 14, "asked %d times in two minutes", asked);
+	cr_expect(asked >= 20 && asked <= 32, "asked %d times in two minutes", asked);
 	while (!peer_waiting(p))
 		virtual_env_advance(peer_time(p), 1000);
 	peer_answer(p, 200, LIST("9", "", ""));
