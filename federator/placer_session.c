@@ -78,40 +78,6 @@ static const struct explain_place *nearest(const struct explain *e)
 	return best;
 }
 
-static json_t *miss_json(const struct explain_place *place)
-{
-	const struct explain_short *s = place->n_shorts ? &place->shorts[0] : NULL;
-	json_t *miss = json_object();
-	auto_strbuf have = {0}, want = {0};
-
-	json_set_str(miss, "cluster", place->name);
-	json_set_int(miss, "pods", place->pods);
-	json_set_int(miss, "fits", place->fits);
-	json_set_str(miss, "detail", place->detail);
-	if (!s)
-		return miss;
-	resource_format(s->resource, s->have, &have);
-	resource_format(s->resource, s->want, &want);
-	json_set_str(miss, "resource", s->resource);
-	json_set_str(miss, "have", strbuf_str(&have));
-	json_set_str(miss, "want", strbuf_str(&want));
-	return miss;
-}
-
-static json_t *pending_json(const struct explain *e)
-{
-	const struct explain_place *place = nearest(e);
-	json_t *pending = json_object();
-
-	json_set_str(pending, "code", wait_code_name(e->code));
-	json_set_str(pending, "detail", e->detail);
-	if (place) {
-		json_set_str(pending, "cluster", place->name);
-		json_object_set_new(pending, "nearestMiss", miss_json(place));
-	}
-	return pending;
-}
-
 json_t *placer_why(struct placer *p, const char *job_uid)
 {
 	auto_free(explain_destroy) struct explain *e =
@@ -120,7 +86,7 @@ json_t *placer_why(struct placer *p, const char *job_uid)
 
 	if (j && j->trouble)
 		return json_pack("{ss,ss}", "code", "Invalid", "detail", j->trouble);
-	return e && !e->placed ? pending_json(e) : NULL;
+	return e && !e->placed ? explain_pending_json(e, nearest(e)) : NULL;
 }
 
 struct waiting {

@@ -12,7 +12,6 @@
 /* An agent's open line. */
 struct line {
 	struct list_node node;
-	struct tunnel *tunnel;
 	char *cluster;
 	struct server_request *request;
 };
@@ -20,7 +19,6 @@ struct line {
 /* A user's question on its way. */
 struct question {
 	struct list_node node;
-	struct tunnel *tunnel;
 	uint64_t id;
 	char *cluster; /* whose agent may answer */
 	struct server_request *user;
@@ -84,7 +82,6 @@ void tunnel_requests(struct server_request *r, void *arg)
 	if (old && old->request->x)
 		exchange_end(old->request->x);
 	l = xnew0(struct line);
-	l->tunnel = hub->tunnel;
 	l->cluster = xstrdup(r->name);
 	l->request = server_request_ref(r);
 	list_push_front(&hub->tunnel->lines, &l->node);
@@ -142,7 +139,6 @@ static void ask(struct tunnel *t, struct line *l, struct server_request *user, j
 	struct question *q = xnew0(struct question);
 	auto_strbuf text = {0};
 
-	q->tunnel = t;
 	q->id = ++t->last_id;
 	q->cluster = xstrdup(l->cluster);
 	q->user = server_request_ref(user);

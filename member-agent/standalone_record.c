@@ -95,40 +95,13 @@ json_t *status_patch(int64_t version, const json_t *status)
 			 "value", text, "op", "add", "path", "/status", "value", status);
 }
 
-static json_t *miss_of(const struct explain_place *place)
-{
-	const struct explain_short *s = place->n_shorts ? &place->shorts[0] : NULL;
-	auto_strbuf have = {0}, want = {0};
-	json_t *miss = json_object();
-
-	json_set_str(miss, "cluster", place->name);
-	json_set_int(miss, "pods", place->pods);
-	json_set_int(miss, "fits", place->fits);
-	json_set_str(miss, "detail", place->detail);
-	if (!s)
-		return miss;
-	resource_format(s->resource, s->have, &have);
-	resource_format(s->resource, s->want, &want);
-	json_set_str(miss, "resource", s->resource);
-	json_set_str(miss, "have", strbuf_str(&have));
-	json_set_str(miss, "want", strbuf_str(&want));
-	return miss;
-}
-
 /* There is one cluster, so what it lacks says more than that no cluster has it. */
 json_t *pending_of_explain(const struct explain *e)
 {
 	const struct explain_place *place = e->n_places ? &e->places[0] : NULL;
 	bool misses = place && place->verdict != VERDICT_FITS;
-	json_t *pending = json_object();
 
-	json_set_str(pending, "code", wait_code_name(e->code));
-	json_set_str(pending, "detail", e->detail);
-	if (!misses)
-		return pending;
-	json_set_str(pending, "cluster", place->name);
-	json_object_set_new(pending, "nearestMiss", miss_of(place));
-	return pending;
+	return explain_pending_json(e, misses ? place : NULL);
 }
 
 json_t *pending_of_refusal(const char *cluster, const json_t *placement_status)

@@ -97,6 +97,9 @@ DEFINE_CLEANUP(struct explain, explain_destroy)
 void explain_text(const struct explain *e, int64_t now_ns, int32_t utc_offset_s,
 		  struct strbuf *out);
 json_t *explain_json(const struct explain *e); /* caller owns */
+/* What status.pending says: code, detail, and with miss (a place of e, or NULL) its cluster and
+ * nearestMiss. Caller owns. */
+json_t *explain_pending_json(const struct explain *e, const struct explain_place *miss);
 
 /* "40Gi", "0 B", "1.2Ti". */
 void explain_bytes(int64_t bytes, struct strbuf *out);

@@ -116,3 +116,34 @@ json_t *explain_json(const struct explain *e)
 		set_reasons(j, e);
 	return j;
 }
+
+/* Of several resources that are short the first stands for all: explain has them. */
+static json_t *miss_json(const struct explain_place *p)
+{
+	const struct explain_short *s = p->n_shorts ? &p->shorts[0] : NULL;
+	json_t *miss = json_object();
+
+	json_set_str(miss, "cluster", p->name);
+	json_set_int(miss, "pods", p->pods);
+	json_set_int(miss, "fits", p->fits);
+	json_set_str(miss, "detail", p->detail);
+	if (!s)
+		return miss;
+	json_set_str(miss, "resource", s->resource);
+	set_amount(miss, "have", s->resource, s->have);
+	set_amount(miss, "want", s->resource, s->want);
+	return miss;
+}
+
+json_t *explain_pending_json(const struct explain *e, const struct explain_place *miss)
+{
+	json_t *pending = json_object();
+
+	json_set_str(pending, "code", wait_code_name(e->code));
+	json_set_str(pending, "detail", e->detail);
+	if (!miss)
+		return pending;
+	json_set_str(pending, "cluster", miss->name);
+	json_object_set_new(pending, "nearestMiss", miss_json(miss));
+	return pending;
+}
