@@ -160,19 +160,36 @@ static void decide_loss(const struct attempt *a, const struct tally *sum, int64_
 		in_window && m->losses + 1 >= ATTEMPT_LOSSES ? ATTEMPT_GIVE_UP : ATTEMPT_CLEAR_LOST;
 }
 
-/* When the pods that are absent may be made: after a restart's delay, after a loss's back-off. */
-static int64_t create_after_ns(const struct attempt_memory *m)
+static int64_t loss_delay_ms(int64_t losses)
 {
-	int64_t at = m->restart_at_ns, back_off = ATTEMPT_LOSS_BASE_MS;
+	int64_t ms = ATTEMPT_LOSS_BASE_MS;
+
+	for (int64_t i = 1; i < losses && ms < ATTEMPT_LOSS_MAX_MS; i++)
+		ms *= 2;
+	return ms < ATTEMPT_LOSS_MAX_MS ? ms : ATTEMPT_LOSS_MAX_MS;
+}
+
+/* Anchors are on the wall clock, and that may have been set back: what lies further ahead than
+ * twice its delay is not waited for. A successor's clock may be a little behind. */
+static int64_t unless_set_back(int64_t at_ns, int64_t delay_ms, int64_t now_ns)
+{
+	return at_ns - now_ns > 2 * delay_ms * 1000000 ? 0 : at_ns;
+}
+
+static int64_t restart_at_ns(const struct attempt_memory *m, int64_t now_ns)
+{
+	return unless_set_back(m->restart_at_ns, attempt_restart_delay_ms(m->retries), now_ns);
+}
+
+/* When the pods that are absent may be made: after a restart's delay, after a loss's back-off. */
+static int64_t create_after_ns(const struct attempt_memory *m, int64_t now_ns)
+{
+	int64_t at = restart_at_ns(m, now_ns), delay = loss_delay_ms(m->losses), lost;
 
 	if (!m->losses)
 		return at;
-	for (int64_t i = 1; i < m->losses && back_off < ATTEMPT_LOSS_MAX_MS; i++)
-		back_off *= 2;
-	if (back_off > ATTEMPT_LOSS_MAX_MS)
-		back_off = ATTEMPT_LOSS_MAX_MS;
-	back_off = m->last_loss_ns + back_off * 1000000;
-	return at > back_off ? at : back_off;
+	lost = unless_set_back(m->last_loss_ns + delay * 1000000, delay, now_ns);
+	return at > lost ? at : lost;
 }
 
 /* Ending: pods first, then the last word. Done wins over Released when all had ended. */
@@ -202,7 +219,7 @@ struct attempt_decision attempt_next(const struct attempt *a, int64_t now_ns)
 	struct attempt_decision d = {.act = ATTEMPT_WAIT};
 
 	d.running = sum.running + sum.succeeded >= a->min_available && !sum.old;
-	d.restarting = a->memory.retries && (sum.old || now_ns < a->memory.restart_at_ns);
+	d.restarting = a->memory.retries && (sum.old || now_ns < restart_at_ns(&a->memory, now_ns));
 	if (a->memory.outcome.phase != OUTCOME_NONE || a->memory.release || a->release_asked)
 		decide_ending(a, &sum, &d);
 	else if (sum.old)
@@ -214,8 +231,8 @@ struct attempt_decision attempt_next(const struct attempt *a, int64_t now_ns)
 		decide_end(a, &sum, &d);
 	else if (sum.lost)
 		decide_loss(a, &sum, now_ns, &d);
-	else if (sum.absent && now_ns < create_after_ns(&a->memory))
-		d.until_ns = create_after_ns(&a->memory);
+	else if (sum.absent && now_ns < create_after_ns(&a->memory, now_ns))
+		d.until_ns = create_after_ns(&a->memory, now_ns);
 	else if (sum.absent)
 		d.act = ATTEMPT_CREATE;
 	return d;
