@@ -41,6 +41,19 @@ CELL(cluster_accepted, "spec", "accepted")
 CELL(cluster_nodes, "status", "nodes")
 CELL(cluster_version, "status", "version")
 
+/* The keys, as a CRD's printer column shows them. */
+static json_t *cluster_taints(const json_t *cluster, int64_t now_ns)
+{
+	const json_t *taints = json_at(cluster, "spec", "taints", NULL);
+	auto_strbuf keys = {0};
+	size_t i;
+	json_t *taint;
+
+	json_array_foreach (taints, i, taint)
+		strbuf_addf(&keys, "%s%s", i ? " " : "", json_str_at(taint, "key", NULL));
+	return keys.size ? json_string(strbuf_str(&keys)) : json_null();
+}
+
 static json_t *cluster_ready(const json_t *cluster, int64_t now_ns)
 {
 	return cell_copy(cell_condition(cluster, "Ready", "status"));
@@ -49,6 +62,7 @@ static json_t *cluster_ready(const json_t *cluster, int64_t now_ns)
 const struct column columns_cluster[] = {
 	{"Accepted", "boolean", 0, cluster_accepted},
 	{"Ready", "string", 0, cluster_ready},
+	{"Taints", "string", 0, cluster_taints},
 	{"Nodes", "integer", 0, cluster_nodes},
 	{"Version", "string", 0, cluster_version},
 	COLUMN_AGE,

@@ -5,6 +5,7 @@
 #include "api/names.h"
 #include "api/pod_rules.h"
 #include "api/quantity.h"
+#include "api/views.h"
 #include "base/json.h"
 
 static const json_t *find_task(const json_t *spec, const char *name)
@@ -105,6 +106,19 @@ static void check_datasets(const json_t *datasets, const struct path *at, struct
 	}
 }
 
+static void check_tolerations(const json_t *list, const struct path *at, struct causes *c)
+{
+	for (size_t i = 0; i < json_array_size(list) && c->n < CAUSES_ENOUGH; i++) {
+		const json_t *t = json_array_get(list, i);
+		const char *key = json_str_at(t, "key", NULL);
+
+		toleration_check(t, PATH_INDEX(at, i), c);
+		if (key && !strcmp(key, CLUSTER_CORDON_TAINT))
+			causes_add_at(c, CAUSE_FORBIDDEN, PATH_FIELD(PATH_INDEX(at, i), "key"),
+				      NULL, "a cordon keeps all new jobs away");
+	}
+}
+
 void job_check_placement(const json_t *spec, const struct path *at, struct causes *c)
 {
 	const json_t *placement = json_object_get(spec, "placement");
@@ -117,6 +131,8 @@ void job_check_placement(const json_t *spec, const struct path *at, struct cause
 			 PATH_FIELD(at_selector, "matchLabels"), c);
 	expressions_check(json_object_get(selector, "matchExpressions"),
 			  PATH_FIELD(at_selector, "matchExpressions"), c);
+	check_tolerations(json_object_get(placement, "tolerations"),
+			  PATH_FIELD(here, "tolerations"), c);
 	check_datasets(json_object_get(placement, "datasets"), PATH_FIELD(here, "datasets"), c);
 	for (size_t i = 0; i < json_array_size(list) && c->n < CAUSES_ENOUGH; i++)
 		check_alternative(spec, list, i, PATH_INDEX(PATH_FIELD(here, "alternatives"), i),

@@ -179,7 +179,7 @@ static void check_containers(const json_t *containers, const struct path *at, js
 	}
 }
 
-static void check_toleration(const json_t *t, const struct path *at, struct causes *c)
+void toleration_check(const json_t *t, const struct path *at, struct causes *c)
 {
 	const char *key = json_str_at(t, "key", NULL);
 	const char *op = json_str_at(t, "operator", NULL);
@@ -251,6 +251,6 @@ void pod_spec_check(const json_t *spec, const struct path *at, struct causes *c)
 			    c);
 	check_node_affinity(spec, at, c);
 	for (size_t i = 0; i < json_array_size(tolerations) && c->n < CAUSES_ENOUGH; i++)
-		check_toleration(json_array_get(tolerations, i),
+		toleration_check(json_array_get(tolerations, i),
 				 PATH_INDEX(PATH_FIELD(at, "tolerations"), i), c);
 }

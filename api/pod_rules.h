@@ -18,4 +18,7 @@ void amounts_check(const json_t *amounts, const struct path *at, struct causes *
 /* The same for what a container asks for, where a name without a domain is Kubernetes' own. */
 void container_amounts_check(const json_t *amounts, const struct path *at, struct causes *c);
 
+/* One toleration: of pods, or of a job for clusters. */
+void toleration_check(const json_t *toleration, const struct path *at, struct causes *c);
+
 #endif

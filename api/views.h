@@ -75,7 +75,7 @@ struct dispatch {
 
 struct job {
 	struct arena arena;
-	json_t *tree; /* held for the templates */
+	json_t *tree; /* held for templates and tolerations */
 	struct meta meta;
 	const char *queue, *priority_class, *scheduler_name;
 	int32_t min_available, min_success /* -1 */, max_retry;
@@ -84,6 +84,7 @@ struct job {
 	size_t n_tasks;
 	bool plugin_env, plugin_svc;
 	struct selector *cluster_selector;
+	const json_t *tolerations; /* of taints of clusters: array or NULL; lives as long as tree */
 	struct job_alternative *alternatives;
 	size_t n_alternatives;
 	struct job_dataset *datasets;
@@ -124,8 +125,8 @@ struct cluster {
 	json_t *tree;
 	struct meta meta;
 	bool accepted, cordoned; /* cordoned: has the taint CLUSTER_CORDON_TAINT:NoSchedule */
+	const json_t *taints;    /* that of the cordon too; array or NULL; lives as long as tree */
 	bool ready;
-	int64_t heartbeat_ns;
 	struct shape *capacity; /* of empty nodes */
 	size_t n_capacity;
 	bool reported; /* capacity has been reported at least once */

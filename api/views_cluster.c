@@ -68,7 +68,8 @@ static bool is_taint(const json_t *taint, const char *key, const char *effect)
 	return k && e && !strcmp(k, key) && !strcmp(e, effect);
 }
 
-static int decode_cordoned(struct decoder *d, const json_t *v, const struct path *at, void *into)
+static int decode_cluster_taints(struct decoder *d, const json_t *v, const struct path *at,
+				 void *into)
 {
 	struct cluster *c = into;
 	size_t i;
@@ -76,6 +77,7 @@ static int decode_cordoned(struct decoder *d, const json_t *v, const struct path
 
 	if (!json_is_array(v))
 		return decode_fail(d, at, "must be an array");
+	c->taints = v;
 	json_array_foreach (v, i, taint) {
 		if (is_taint(taint, CLUSTER_CORDON_TAINT, "NoSchedule"))
 			c->cordoned = true;
@@ -95,13 +97,12 @@ static int decode_capacity(struct decoder *d, const json_t *v, const struct path
 
 static const struct field cluster_spec_fields[] = {
 	FIELD(cluster, accepted, "accepted", FIELD_BOOL),
-	FIELD_BY("taints", decode_cordoned),
+	FIELD_BY("taints", decode_cluster_taints),
 };
 static const struct record cluster_spec_record = RECORD(cluster_spec_fields);
 
 static const struct field cluster_status_fields[] = {
 	FIELD_TRUE(cluster, ready, "Ready"),
-	FIELD(cluster, heartbeat_ns, "lastHeartbeat", FIELD_TIME),
 	FIELD_BY("capacityShapes", decode_capacity),
 };
 static const struct record cluster_status_record = RECORD(cluster_status_fields);

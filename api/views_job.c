@@ -85,6 +85,7 @@ static int decode_selector(struct decoder *d, const json_t *v, const struct path
 
 static const struct field placement_fields[] = {
 	FIELD_BY("clusterSelector", decode_selector),
+	FIELD(job, tolerations, "tolerations", FIELD_TREE),
 	FIELD_ITEMS(job, alternatives, n_alternatives, "alternatives", &alternative_record),
 	FIELD_ITEMS(job, datasets, n_datasets, "datasets", &dataset_record),
 };

@@ -164,6 +164,8 @@ unsigned explain_asked(const struct gang *g)
 
 	if (!selector_is_empty(g->cluster_selector))
 		asked |= FILTER_BIT(FILTER_SELECTOR);
+	if (g->n_tolerations)
+		asked |= FILTER_BIT(FILTER_CLUSTER_TAINTS);
 	for (size_t i = 0; i < g->form->n_tasks; i++)
 		asked |= asked_by_spec(g->form->variants[0].parts[i].spec);
 	return asked;

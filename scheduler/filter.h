@@ -11,6 +11,7 @@
 	X(CORDON, "cordon")                                                                        \
 	X(REPORT, "report")                                                                        \
 	X(NAMESPACE, "namespace")                                                                  \
+	X(CLUSTER_TAINTS, "cluster taints")                                                        \
 	X(SELECTOR, "selector")                                                                    \
 	X(BACKOFF, "backoff")                                                                      \
 	X(ARCHITECTURE, "architecture")                                                            \

@@ -89,6 +89,20 @@ static void copy_labels(struct fleet_cluster *c, const struct meta *m)
 					      arena_strdup(&c->arena, m->labels[i].value)};
 }
 
+/* A cordon is a filter of its own: no job tolerates it. */
+static void copy_taints(struct fleet_cluster *c, const json_t *list)
+{
+	struct taint *all;
+	size_t n;
+
+	taints_copy(&c->arena, list, &all, &n);
+	c->taints = all;
+	c->n_taints = 0;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(all[i].key, CLUSTER_CORDON_TAINT) != 0)
+			c->taints[c->n_taints++] = all[i];
+}
+
 static void copy_namespaces(struct fleet_cluster *c, const json_t *list)
 {
 	size_t i;
@@ -117,12 +131,12 @@ static struct shape_group *shape_to_group(struct fleet *f, struct space *s,
 {
 	auto_xfree int64_t *amounts = xcalloc(s->stride, sizeof(*amounts));
 	struct arena scratch = {0};
-	struct node_taint *taints;
+	struct taint *taints;
 	struct node_class *cls;
 	struct shape_group *g;
 	size_t n_taints;
 
-	node_taints_parse(&scratch, shape->taints, &taints, &n_taints);
+	taints_parse(&scratch, shape->taints, &taints, &n_taints);
 	cls = node_class_intern(&f->model.classes, shape->labels, shape->n_labels, taints,
 				n_taints);
 	for (size_t i = 0; i < shape->amounts.n; i++) {
@@ -191,6 +205,7 @@ void fleet_cluster_set(struct fleet *f, const struct cluster *from)
 	event(f);
 	arena_finish(&c->arena);
 	copy_labels(c, &from->meta);
+	copy_taints(c, from->taints);
 	copy_namespaces(c, json_at(from->tree, "spec", "namespaces", NULL));
 	c->known = true;
 	c->accepted = from->accepted;

@@ -15,8 +15,8 @@ void fleet_destroy(struct fleet *f); /* NULL: nothing */
 
 /* --- what is there ------------------------------------------------------------------------ */
 
-/* Added or changed. Read: labels, accepted, ready, cordoned, spec.namespaces (of the view's tree;
- * absent: all), capacity shapes once reported. Only accepted clusters are considered. */
+/* Added or changed. Read: labels, accepted, ready, cordoned, taints, spec.namespaces (of the view's
+ * tree; absent: all), capacity shapes once reported. Only accepted clusters are considered. */
 void fleet_cluster_set(struct fleet *f, const struct cluster *c);
 void fleet_cluster_remove(struct fleet *f, const char *name);
 

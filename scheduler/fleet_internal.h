@@ -26,9 +26,11 @@ struct fleet_cluster {
 	char *name;
 	bool known; /* else only reports or attempts speak of it */
 	bool accepted, ready, cordoned;
-	struct arena arena; /* of labels and namespaces */
+	struct arena arena; /* of labels, taints and namespaces */
 	struct label *labels;
 	size_t n_labels;
+	struct taint *taints; /* but for the cordon */
+	size_t n_taints;
 	const char **namespaces;
 	size_t n_namespaces;
 	bool any_namespace;

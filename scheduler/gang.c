@@ -60,6 +60,9 @@ static int fill(struct model *m, struct gang *g, const struct job *job, const in
 
 	if (selector_from_object(selector, &g->cluster_selector, err) < 0)
 		return error_prefix(err, "spec.placement.clusterSelector");
+	if (tolerations_parse(&g->arena, job->tolerations, &g->tolerations, &g->n_tolerations,
+			      err) < 0)
+		return error_prefix(err, "spec.placement");
 	if (form_intern(m, job, choices, &g->form, err) < 0)
 		return -1;
 	g->selector_text = selector_text(selector);
@@ -105,6 +108,7 @@ void gang_destroy(struct model *m, struct gang *g)
 	free(g->selector_text);
 	selector_destroy(g->cluster_selector);
 	form_unref(m, g->form);
+	arena_finish(&g->arena);
 	free(g->uid);
 	free(g->ns);
 	free(g->name);

@@ -7,6 +7,7 @@
 #include "api/selector.h"
 #include "api/views.h"
 #include "scheduler/form.h"
+#include "scheduler/taint.h"
 #include "scheduler/treap.h"
 
 struct gang {
@@ -17,7 +18,10 @@ struct gang {
 	char **datasets;      /* names, each once, sorted */
 	size_t n_datasets;
 	struct selector *cluster_selector;
-	char *selector_text; /* for people; "" when it selects everything */
+	char *selector_text;            /* for people; "" when it selects everything */
+	struct toleration *tolerations; /* of taints of clusters; in the arena */
+	size_t n_tolerations;
+	struct arena arena;
 	struct form *form;
 	void *owner;            /* of whoever holds it at level 1 */
 	int charged;            /* variant that its queue is charged with; -1: none */

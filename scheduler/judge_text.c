@@ -107,7 +107,7 @@ static void say_labels(const struct judge *j, const struct spec *s, struct strbu
 static void say_taints(const struct judge *j, const struct spec *s, struct strbuf *out)
 {
 	const struct node_class *least = NULL;
-	const struct node_taint *t;
+	const struct taint *t;
 	struct shape_group *g, *next;
 
 	HASH_ITER (hh, j->capacity->groups, g, next)
@@ -116,8 +116,7 @@ static void say_taints(const struct judge *j, const struct spec *s, struct strbu
 			least = g->key.cls;
 	t = least ? spec_repelled_by(s, least) : NULL;
 	if (t)
-		strbuf_addf(out, "taint %s%s%s:%s is not tolerated", t->key, *t->value ? "=" : "",
-			    t->value, t->effect);
+		taint_say(t, out);
 }
 
 /* --- amounts ------------------------------------------------------------------------------ */

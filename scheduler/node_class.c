@@ -16,7 +16,7 @@ static int compare_labels(const void *a, const void *b)
 
 static int compare_taints(const void *a, const void *b)
 {
-	const struct node_taint *x = a, *y = b;
+	const struct taint *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
 
 	if (!order)
@@ -40,9 +40,9 @@ static void copy_labels(struct node_class *c, const struct label *labels, size_t
 	qsort(c->labels, c->n_labels, sizeof(*c->labels), compare_labels);
 }
 
-static void copy_taints(struct node_class *c, const struct node_taint *taints, size_t n)
+static void copy_taints(struct node_class *c, const struct taint *taints, size_t n)
 {
-	struct node_taint *sorted = arena_array(&c->arena, struct node_taint, n + 1);
+	struct taint *sorted = arena_array(&c->arena, struct taint, n + 1);
 
 	for (size_t i = 0; i < n; i++) {
 		sorted[i].key = arena_strdup(&c->arena, taints[i].key);
@@ -116,8 +116,7 @@ static void add(struct node_classes *all, struct node_class *c)
 }
 
 struct node_class *node_class_intern(struct node_classes *all, const struct label *labels,
-				     size_t n_labels, const struct node_taint *taints,
-				     size_t n_taints)
+				     size_t n_labels, const struct taint *taints, size_t n_taints)
 {
 	struct node_class *c = xnew0(struct node_class), *found;
 
@@ -159,24 +158,4 @@ const char *node_class_label(const struct node_class *c, const char *key)
 
 	found = bsearch(&wanted, c->labels, c->n_labels, sizeof(*c->labels), compare_labels);
 	return found ? found->value : NULL;
-}
-
-void node_taints_parse(struct arena *a, const json_t *array, struct node_taint **ret, size_t *ret_n)
-{
-	struct node_taint *taints = arena_array(a, struct node_taint, json_array_size(array) + 1);
-	size_t n = 0, i;
-	json_t *t;
-
-	json_array_foreach (array, i, t) {
-		const char *key = json_str_at(t, "key", NULL);
-		const char *value = json_str_at(t, "value", NULL);
-		const char *effect = json_str_at(t, "effect", NULL);
-
-		if (!key || !effect ||
-		    (strcmp(effect, "NoSchedule") != 0 && strcmp(effect, "NoExecute") != 0))
-			continue;
-		taints[n++] = (struct node_taint){key, value ? value : "", effect};
-	}
-	*ret = taints;
-	*ret_n = n;
 }

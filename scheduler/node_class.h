@@ -11,6 +11,7 @@
 #include "api/views.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "scheduler/taint.h"
 
 #define LABEL_BY_NODE       "*" /* value of a key that differs by node; no label can have it */
 #define LABEL_ARCH          "kubernetes.io/arch"
@@ -18,12 +19,6 @@
 #define LABEL_HOSTNAME      "kubernetes.io/hostname"
 #define TAINT_UNSCHEDULABLE "node.kubernetes.io/unschedulable"
 #define TAINT_NOT_READY     "node.kubernetes.io/not-ready"
-
-/* Only the effects that keep pods away; a toleration names the effect by the same texts. */
-struct node_taint {
-	const char *key, *value; /* value "" when absent */
-	const char *effect;      /* "NoSchedule" or "NoExecute" */
-};
 
 struct node_class {
 	int id;          /* small, used again when the class is gone */
@@ -33,7 +28,7 @@ struct node_class {
 	char *key;            /* content; two classes are ordered by it */
 	struct label *labels; /* sorted by key, each once */
 	size_t n_labels;
-	struct node_taint *taints; /* sorted */
+	struct taint *taints; /* sorted */
 	size_t n_taints;
 	json_t *taints_json; /* the same as an array, for shapes; NULL when there are none */
 	struct arena arena;
@@ -51,13 +46,8 @@ struct node_classes {
 /* Takes a reference for the caller. Order and repetition of labels and taints do not matter;
  * of equal keys of labels the last counts. */
 struct node_class *node_class_intern(struct node_classes *all, const struct label *labels,
-				     size_t n_labels, const struct node_taint *taints,
-				     size_t n_taints);
+				     size_t n_labels, const struct taint *taints, size_t n_taints);
 void node_class_unref(struct node_classes *all, struct node_class *c); /* NULL: nothing */
 void node_classes_finish(struct node_classes *all);
-
-/* From a Kubernetes taints array (or NULL); other effects are left out. Strings are borrowed. */
-void node_taints_parse(struct arena *a, const json_t *array, struct node_taint **ret,
-		       size_t *ret_n);
 
 #endif

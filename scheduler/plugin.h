@@ -54,7 +54,7 @@ extern const struct plugin *const plugins[]; /* NULL after the last */
 
 extern const struct plugin plugin_priority, plugin_submission;
 extern const struct plugin plugin_ready, plugin_cordon, plugin_report, plugin_namespace,
-	plugin_selector, plugin_backoff;
+	plugin_taints, plugin_selector, plugin_backoff;
 extern const struct plugin plugin_locality, plugin_alternatives, plugin_waste, plugin_spread,
 	plugin_by_name;
 

@@ -1,7 +1,7 @@
 /* Filters of clusters: what keeps a job out whatever the room. */
-#include <inttypes.h>
 #include <string.h>
 
+#include "base/encode.h"
 #include "scheduler/fleet_internal.h"
 
 static bool is_ready(const struct cluster_question *q)
@@ -63,6 +63,29 @@ const struct plugin plugin_namespace = {.name = "namespace",
 					.passes = takes_namespace,
 					.why = why_namespace};
 
+static const struct taint *repelled_by(const struct cluster_question *q)
+{
+	const struct gang *g = q->job->gang;
+
+	return taints_repel(q->cluster->taints, q->cluster->n_taints, g->tolerations,
+			    g->n_tolerations);
+}
+
+static bool is_tolerated(const struct cluster_question *q)
+{
+	return !repelled_by(q);
+}
+
+static void why_taints(const struct cluster_question *q, struct strbuf *out)
+{
+	taint_say(repelled_by(q), out);
+}
+
+const struct plugin plugin_taints = {.name = "taints",
+				     .filter = FILTER_CLUSTER_TAINTS,
+				     .passes = is_tolerated,
+				     .why = why_taints};
+
 static const char *cluster_label(const char *key, void *arg)
 {
 	const struct fleet_cluster *const *c = arg;
@@ -111,13 +134,16 @@ static bool may_ask_again(const struct cluster_question *q)
 static void why_backoff(const struct cluster_question *q, struct strbuf *out)
 {
 	const struct backoff *b = find_backoff(q);
+	char until[TIME_SIZE];
 
-	strbuf_addf(out, "refused%s%s", *b->reason ? ": " : "", b->reason);
-	if (b->until_ns)
-		strbuf_addf(out, "; asked again in %" PRId64 " s",
-			    (b->until_ns - q->now_ns + 999999999) / 1000000000);
-	else
-		strbuf_adds(out, "; asked again when it reports other room");
+	strbuf_addf(out, "refused%s%s; asked again ", *b->reason ? ": " : "", b->reason);
+	if (!b->until_ns) {
+		strbuf_adds(out, "when it reports other room");
+		return;
+	}
+	/* not in so many seconds: it is stored, and read later */
+	time_format(until, b->until_ns);
+	strbuf_addf(out, "at %s", until);
 }
 
 const struct plugin plugin_backoff = {

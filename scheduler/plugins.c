@@ -9,6 +9,7 @@ const struct plugin *const plugins[] = {
 	&plugin_cordon,
 	&plugin_report,
 	&plugin_namespace,
+	&plugin_taints,
 	&plugin_selector,
 	&plugin_backoff,
 	/* preferences among clusters */

@@ -163,22 +163,19 @@ static void add_taint(struct site_node *n, const char *key)
 	for (size_t i = 0; i < n->n_taints; i++)
 		if (!strcmp(n->taints[i].key, key))
 			return;
-	n->taints[n->n_taints++] = (struct node_taint){key, "", "NoSchedule"};
+	n->taints[n->n_taints++] = (struct taint){key, "", "NoSchedule"};
 }
 
 /* What the node controller says by taints is believed without them too. */
 static void copy_taints(struct site_node *n, const struct node *from)
 {
-	struct node_taint *taints;
+	struct taint *taints;
 	size_t count;
 
-	node_taints_parse(&n->arena, from->taints, &taints, &count);
-	n->taints = arena_array(&n->arena, struct node_taint, count + 2);
+	taints_copy(&n->arena, from->taints, &taints, &count);
+	n->taints = arena_array(&n->arena, struct taint, count + 2);
 	for (size_t i = 0; i < count; i++)
-		n->taints[n->n_taints++] =
-			(struct node_taint){arena_strdup(&n->arena, taints[i].key),
-					    arena_strdup(&n->arena, taints[i].value),
-					    arena_strdup(&n->arena, taints[i].effect)};
+		n->taints[n->n_taints++] = taints[i];
 	if (from->unschedulable)
 		add_taint(n, TAINT_UNSCHEDULABLE);
 	if (!from->ready)

@@ -17,7 +17,7 @@ struct site_node {
 	struct arena arena; /* of labels and taints */
 	struct label *labels;
 	size_t n_labels;
-	struct node_taint *taints;
+	struct taint *taints;
 	size_t n_taints;
 	int64_t *allocatable;
 	size_t n_allocatable; /* slots */

@@ -10,26 +10,9 @@
 #include "scheduler/load.h"
 #include "scheduler/model.h"
 
-static bool tolerates(const struct toleration *t, const struct node_taint *taint)
+const struct taint *spec_repelled_by(const struct spec *s, const struct node_class *c)
 {
-	if (*t->effect && strcmp(t->effect, taint->effect) != 0)
-		return false;
-	if (*t->key && strcmp(t->key, taint->key) != 0)
-		return false;
-	return t->exists || !strcmp(t->value, taint->value);
-}
-
-const struct node_taint *spec_repelled_by(const struct spec *s, const struct node_class *c)
-{
-	for (size_t i = 0; i < c->n_taints; i++) {
-		size_t k = 0;
-
-		while (k < s->n_tolerations && !tolerates(&s->tolerations[k], &c->taints[i]))
-			k++;
-		if (k == s->n_tolerations)
-			return &c->taints[i];
-	}
-	return NULL;
+	return taints_repel(c->taints, c->n_taints, s->tolerations, s->n_tolerations);
 }
 
 static const char *class_value(const char *key, void *arg)

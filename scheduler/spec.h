@@ -35,11 +35,6 @@ struct spec_term { /* all of them hold */
 	size_t n;
 };
 
-struct toleration {
-	const char *key, *value, *effect; /* "": any */
-	bool exists;
-};
-
 struct spec {
 	int id;                  /* small, used again; -1: a variant, not interned */
 	uint64_t serial;         /* never used again */
@@ -95,6 +90,6 @@ bool spec_admits_node(const struct spec *s, const char *(*get)(const char *key, 
 		      void *arg);
 
 /* The first taint of the class that is not tolerated; NULL when there is none. */
-const struct node_taint *spec_repelled_by(const struct spec *s, const struct node_class *c);
+const struct taint *spec_repelled_by(const struct spec *s, const struct node_class *c);
 
 #endif

@@ -262,39 +262,6 @@ static int parse_terms(struct spec *s, const json_t *terms, struct error *err)
 	return 0;
 }
 
-static const char *text_at(struct spec *s, const json_t *j, const char *key)
-{
-	const char *text = json_str_at(j, key, NULL);
-
-	return text ? arena_strdup(&s->arena, text) : "";
-}
-
-static int parse_tolerations(struct spec *s, const json_t *list, struct error *err)
-{
-	size_t i;
-	json_t *t;
-
-	s->tolerations = arena_array(&s->arena, struct toleration, json_array_size(list) + 1);
-	json_array_foreach (list, i, t) {
-		const char *op = text_at(s, t, "operator");
-		struct toleration *to = &s->tolerations[s->n_tolerations++];
-
-		*to = (struct toleration){text_at(s, t, "key"), text_at(s, t, "value"),
-					  text_at(s, t, "effect"), !strcmp(op, "Exists")};
-		if (*op && !to->exists && strcmp(op, "Equal") != 0)
-			return error_set(err, ERR_INVALID,
-					 "tolerations[%zu].operator: \"%.100s\" is not supported "
-					 "yet",
-					 i, op);
-		if (!*to->key && !to->exists)
-			return error_set(err, ERR_INVALID,
-					 "tolerations[%zu]: without a key the operator must be "
-					 "Exists",
-					 i);
-	}
-	return 0;
-}
-
 static void parse_ports(struct model *m, struct spec *s, const json_t *list)
 {
 	int32_t *ports = arena_array(&s->arena, int32_t, json_array_size(list) + 1);
@@ -310,7 +277,8 @@ static int parse(struct model *m, struct spec *s, const json_t *content, struct 
 {
 	if (parse_selector(s, content, err) < 0 ||
 	    parse_terms(s, json_object_get(content, "terms"), err) < 0 ||
-	    parse_tolerations(s, json_object_get(content, "tolerations"), err) < 0)
+	    tolerations_parse(&s->arena, json_object_get(content, "tolerations"), &s->tolerations,
+			      &s->n_tolerations, err) < 0)
 		return -1;
 	parse_ports(m, s, json_object_get(content, "ports"));
 	return 0;

@@ -80,7 +80,7 @@ QUEUE = Sample(
     change={"spec": {"weight": 7}}, explain="spec.capability")
 CLUSTER = Sample(
     "clusters", "Cluster", "federator.dev/v1alpha1", {"spec": {"accepted": False}},
-    "NAME ACCEPTED READY NODES VERSION AGE", short="cl", namespaced=False,
+    "NAME ACCEPTED READY TAINTS NODES VERSION AGE", short="cl", namespaced=False,
     change={"spec": {"taints": [{"key": "a", "value": "7", "effect": "NoSchedule"}]}},
     explain="spec.taints")
 DATASET = Sample(

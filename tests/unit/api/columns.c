@@ -48,7 +48,12 @@ Test(columns, show_each_kind)
 		{"cluster",
 		 "{spec: {accepted: true}, status: {nodes: 4, version: v1.36.3, conditions: ["
 		 "{type: Joined, status: 'True'}, {type: Ready, status: 'False'}]}}",
-		 "Accepted=true|Ready=False|Nodes=4|Version=v1.36.3|Age=<unknown>"},
+		 "Accepted=true|Ready=False|Taints=null|Nodes=4|Version=v1.36.3|Age=<unknown>"},
+		{"cluster",
+		 "{spec: {taints: [{key: a.io/b, value: c, effect: NoSchedule}, "
+		 "{key: federator.dev/cordoned, effect: NoSchedule}]}}",
+		 "Accepted=null|Ready=null|Taints=a.io/b federator.dev/cordoned|Nodes=null|"
+		 "Version=null|Age=<unknown>"},
 		{"placement",
 		 "{spec: {job: {name: a}, generation: 2, desired: Go}, status: {state: Running, nodes: n1}}",
 		 "Job=a|Generation=2|Desired=Go|State=Running|Reason=null|Age=<unknown>|[Nodes=n1]"},

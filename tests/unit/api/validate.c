@@ -282,6 +282,18 @@ Test(validate, checks_wishes_about_clusters)
 		{"{clusterSelector: {matchLabels: {'a b': c}}}", PLACEMENT
 		 ".clusterSelector.matchLabels[a b]: Invalid value: must be a name such as app or "
 		 "example.com/app\n"},
+		{"{tolerations: [{key: a, operator: Exists}, {key: b, value: c, effect: NoSchedule}, "
+		 "{operator: Exists}]}",
+		 ""},
+		{"{tolerations: [{key: a, operator: Exists, effect: NoExecute}]}", PLACEMENT
+		 ".tolerations[0].effect: Unsupported value: \"NoExecute\": supported values: "
+		 "\"\", \"NoSchedule\"\n"},
+		{"{tolerations: [{key: a, operator: Exists}, {value: b}]}", PLACEMENT
+		 ".tolerations[1].operator: Invalid value: must be Exists where key is absent\n"},
+		{"{tolerations: [{key: a, operator: Exists, value: b}]}", PLACEMENT
+		 ".tolerations[0].value: Invalid value: \"b\": operator Exists takes no value\n"},
+		{"{tolerations: [{key: federator.dev/cordoned, operator: Exists}]}",
+		 PLACEMENT ".tolerations[0].key: Forbidden: a cordon keeps all new jobs away\n"},
 		{"{datasets: [{name: d, mode: Stage}]}", PLACEMENT
 		 ".datasets[0].mode: Unsupported value: \"Stage\": supported values: \"Stream\"\n"},
 		{"{datasets: [{name: d}, {name: e}, {name: d}]}",

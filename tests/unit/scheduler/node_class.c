@@ -7,8 +7,8 @@ Test(node_class, equal_content_is_one_class)
 {
 	struct node_classes all = {0};
 	struct label ab[] = {{"b", "2"}, {"a", "1"}}, ba[] = {{"a", "0"}, {"b", "2"}, {"a", "1"}};
-	struct node_taint t[] = {{"k", "", "NoSchedule"}, {"k", "", "NoExecute"}};
-	struct node_taint twice[] = {t[1], t[0], t[1]};
+	struct taint t[] = {{"k", "", "NoSchedule"}, {"k", "", "NoExecute"}};
+	struct taint twice[] = {t[1], t[0], t[1]};
 	struct node_class *one = node_class_intern(&all, ab, 2, t, 2);
 	struct node_class *two = node_class_intern(&all, ba, 3, twice, 3);
 	struct node_class *plain = node_class_intern(&all, ab, 2, NULL, 0);
@@ -39,15 +39,15 @@ Test(node_class, only_taints_that_keep_pods_away)
 			  "value", "v", "effect", "NoSchedule", "key", "b", "effect", "NoExecute",
 			  "key", "c", "effect", "PreferNoSchedule", "key", "d", "text");
 	struct arena a = {0};
-	struct node_taint *t;
+	struct taint *t;
 	size_t n;
 
-	node_taints_parse(&a, array, &t, &n);
+	taints_parse(&a, array, &t, &n);
 	cr_assert_eq(n, 2);
 	cr_expect_str_eq(t[0].value, "v");
 	cr_expect_str_eq(t[1].value, "");
 	cr_expect_str_eq(t[1].effect, "NoExecute");
-	node_taints_parse(&a, NULL, &t, &n);
+	taints_parse(&a, NULL, &t, &n);
 	cr_expect_eq(n, 0);
 	arena_finish(&a);
 	json_decref(array);

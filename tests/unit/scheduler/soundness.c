@@ -34,9 +34,10 @@ static json_t *random_cluster(struct dice *d, int number)
 
 	for (uint32_t i = 1 + dice_roll(d, 4); i > 0; i--)
 		json_array_append_new(nodes, random_node(d));
-	return json_pack("{s:s, s:b, s:b, s:{s:s}, s:[s], s:o}", "name", name, "ready",
-			 dice_roll(d, 6) != 0, "cordoned", dice_roll(d, 6) == 0, "labels", "region",
-			 dice_roll(d, 6) ? "eu" : "us", "namespaces",
+	return json_pack("{s:s, s:b, s:b, s:[{s:s, s:s}], s:{s:s}, s:[s], s:o}", "name", name,
+			 "ready", dice_roll(d, 6) != 0, "cordoned", dice_roll(d, 6) == 0, "taints",
+			 "key", dice_roll(d, 6) ? "borne" : "not-borne", "effect", "NoSchedule",
+			 "labels", "region", dice_roll(d, 6) ? "eu" : "us", "namespaces",
 			 dice_roll(d, 6) ? "default" : "other", "nodes", nodes);
 }
 
@@ -62,8 +63,9 @@ static json_t *random_job(struct dice *d, bool two_tasks)
 
 	if (two_tasks)
 		json_array_append_new(tasks, random_task(d, "b"));
-	return json_pack("{s:s, s:s, s:o, s:{s:{s:{s:s}}}}", "name", "j", "queue", "q", "tasks",
-			 tasks, "placement", "clusterSelector", "matchLabels", "region", "eu");
+	return json_pack("{s:s, s:s, s:o, s:{s:{s:{s:s}}, s:[{s:s, s:s}]}}", "name", "j", "queue",
+			 "q", "tasks", tasks, "placement", "clusterSelector", "matchLabels",
+			 "region", "eu", "tolerations", "key", "borne", "operator", "Exists");
 }
 
 static json_t *random_world(struct dice *d)
@@ -113,6 +115,8 @@ static void lift_cluster(json_t *cluster, enum filter f)
 		json_object_set_new(cluster, "ready", json_true());
 	if (f == FILTER_CORDON)
 		json_object_set_new(cluster, "cordoned", json_false());
+	if (f == FILTER_CLUSTER_TAINTS)
+		json_object_del(cluster, "taints");
 	if (f == FILTER_NAMESPACE)
 		json_object_del(cluster, "namespaces");
 	if (f == FILTER_SELECTOR)

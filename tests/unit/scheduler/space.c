@@ -41,7 +41,7 @@ static const char *const zones[] = {"z0", "z1", "z2"};
 static struct node_class *make_class(struct world *w, int i)
 {
 	struct label labels[] = {{"zone", zones[i]}, {"host", "*"}};
-	struct node_taint taint = {"busy", "", "NoSchedule"};
+	struct taint taint = {"busy", "", "NoSchedule"};
 
 	return node_class_intern(&w->model.classes, labels, 2, &taint, i == 2);
 }

@@ -82,7 +82,7 @@ Test(spec, tolerations)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		auto_xfree char *yaml = xasprintf("{tolerations: [%s]}", table[i].toleration);
 		struct spec *s = intern(&m, yaml, NULL, 0);
-		struct node_taint t = {"k", "v", "NoSchedule"}, x = {"k", "v", "NoExecute"};
+		struct taint t = {"k", "v", "NoSchedule"}, x = {"k", "v", "NoExecute"};
 		struct node_class *a = node_class_intern(&m.classes, NULL, 0, &t, 1);
 		struct node_class *b = node_class_intern(&m.classes, NULL, 0, &x, 1);
 

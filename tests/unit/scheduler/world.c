@@ -219,6 +219,7 @@ void world_add_cluster(struct fleet *f, const json_t *j)
 	c.accepted = !json_is_false(json_object_get(j, "accepted"));
 	c.ready = !json_is_false(json_object_get(j, "ready"));
 	c.cordoned = json_is_true(json_object_get(j, "cordoned"));
+	c.taints = json_object_get(j, "taints");
 	c.reported = reported;
 	c.capacity = read_shapes(&c.arena, nodes, false, &c.n_capacity);
 	fleet_cluster_set(f, &c);
