@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/views.h"
+#include "base/closest.h"
 #include "base/encode.h"
 #include "base/json.h"
 #include "base/pki.h"
@@ -31,24 +32,42 @@ static void keep_finalizer(json_t *job)
 	json_array_append_new(list, json_string(JOB_FINALIZER));
 }
 
+static bool offer_queue(struct doc *doc, void *arg)
+{
+	closest_offer(arg, strrchr(doc->key, '/') + 1);
+	return true;
+}
+
+static void no_queue(struct server_write *w, const struct hub *hub, const char *name)
+{
+	auto_xfree char *quoted = xasprintf("\"%s\"", name);
+	auto_strbuf prefix = {0};
+	struct closest near;
+
+	kind_key(hub_kind("queues"), NULL, NULL, &prefix);
+	closest_init(&near, name, strlen(name));
+	cache_each(hub->cache, prefix.bytes, NULL, offer_queue, &near);
+	causes_add(&w->causes, CAUSE_NOT_FOUND, "spec.queue", quoted,
+		   "no queue has this name; %s%s%sfedctl queue create %s makes it",
+		   near.best ? "did you mean \"" : "", near.best ? near.best : "",
+		   near.best ? "\"? " : "", name);
+}
+
 static int check_queue(struct server_write *w, const struct hub *hub, struct error *err)
 {
 	const char *name = json_str_at(w->object, "spec", "queue", NULL);
 	struct doc *doc = hub_get(hub, hub_kind("queues"), NULL, name);
 	auto_free(queue_destroy) struct queue *q = NULL;
-	auto_xfree char *quoted = NULL;
 
-	if (doc && queue_view(doc, &q, err))
-		return -1;
-	if (q && q->open)
+	if (!doc) {
+		no_queue(w, hub, name);
 		return 0;
-	quoted = xasprintf("\"%s\"", name);
-	if (q)
-		causes_add(&w->causes, CAUSE_FORBIDDEN, "spec.queue", NULL, "queue %s is closed",
-			   quoted);
-	else
-		causes_add(&w->causes, CAUSE_NOT_FOUND, "spec.queue", quoted,
-			   "no queue has this name");
+	}
+	if (queue_view(doc, &q, err))
+		return -1;
+	if (!q->open)
+		causes_add(&w->causes, CAUSE_FORBIDDEN, "spec.queue", NULL,
+			   "queue \"%s\" is closed", name);
 	return 0;
 }
 
@@ -93,11 +112,12 @@ struct queue_user {
 static bool uses_queue(struct doc *doc, void *arg)
 {
 	struct queue_user *search = arg;
-	auto_free(job_destroy) struct job *job = NULL;
-	struct error err;
+	auto_json *job = doc_tree(doc);
+	const char *queue = json_str_at(job, "spec", "queue", NULL);
+	const char *phase = json_str_at(job, "status", "dispatch", "phase", NULL);
 
-	if (job_view(doc, &job, &err) || strcmp(job->queue, search->queue) ||
-	    job->dispatch.phase == DISPATCH_ENDED)
+	if (!queue || strcmp(queue, search->queue) ||
+	    (phase && !strcmp(phase, dispatch_phase_name(DISPATCH_ENDED))))
 		return true;
 	search->job_key = doc->key;
 	return false;

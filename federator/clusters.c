@@ -15,15 +15,21 @@
 #define BACKDATE_S 300
 #define DAY_S      INT64_C(86400)
 
+/* What this leader has heard of a cluster. A new one takes its predecessor's word until a heartbeat
+ * comes, or none for CLUSTER_SILENCE_MS. */
+enum hearing { NOT_YET, HEARD, SILENT };
+
 struct member {
 	UT_hash_handle hh;
 	struct clusters *owner;
 	char *name;
 	struct doc *doc; /* the Cluster; NULL when only its Lease is known */
-	bool heard;      /* a heartbeat came within CLUSTER_SILENCE_MS */
+	enum hearing hearing;
+	int64_t since_ms;     /* the last heartbeat came, or when we began to listen */
+	int64_t heartbeat_ns; /* when that heartbeat was sent, by the agent's clock; 0: none known
+			       */
 	bool has_namespace;
 	bool writing;
-	int64_t heard_at_ms;
 	struct timer *timer;
 };
 
@@ -49,6 +55,7 @@ static struct member *member_need(struct clusters *c, const char *name)
 	m = xnew0(struct member);
 	m->owner = c;
 	m->name = xstrdup(name);
+	m->since_ms = env_mono_ms(c->hub->env);
 	m->timer = timer_create_in(c->hub->env, on_member_timer, m);
 	HASH_ADD_KEYPTR(hh, c->members, m->name, strlen(m->name), m);
 	return m;
@@ -222,12 +229,30 @@ static json_t *condition_tree(const json_t *cluster, const struct condition *c, 
 			 since && says_so_already(cluster, c) ? since : now);
 }
 
+/* Conditions, and of a cluster that fell silent its last heartbeat: while it is heard, that is
+ * every ten seconds another one, which its Lease tells. */
+static json_t *status_patch(const struct member *m, const json_t *cluster, json_t *conditions)
+{
+	json_t *patch = json_pack("{s{ss},s{sO}}", "metadata", "resourceVersion",
+				  json_str_at(cluster, "metadata", "resourceVersion", NULL),
+				  "status", "conditions", conditions);
+	json_t *status = json_object_get(patch, "status");
+	char sent[TIME_SIZE];
+
+	time_format(sent, m->heartbeat_ns);
+	json_object_set_new(status, "lastHeartbeat",
+			    m->hearing == SILENT && m->heartbeat_ns ? json_string(sent)
+								    : json_null());
+	return patch;
+}
+
 static void say_conditions(struct member *m, const json_t *cluster)
 {
+	bool heard = m->hearing == HEARD;
 	bool orphans = json_int_at(cluster, 0, "status", "orphans", NULL) > 0;
 	const struct condition said[] = {
-		{"Ready", m->heard ? "True" : "False", m->heard ? "Heard" : "Silent",
-		 m->heard ? "its agent is heard" : "no heartbeat for 40 s"},
+		{"Ready", heard ? "True" : "False", heard ? "Heard" : "Silent",
+		 heard ? "its agent is heard" : "no heartbeat for 40 s"},
 		{"Orphans", orphans ? "True" : "False", orphans ? "UnknownAttempts" : "None",
 		 orphans ? "attempts live there that the federator knows nothing of; see the "
 			   "events in that cluster"
@@ -248,21 +273,19 @@ static void say_conditions(struct member *m, const json_t *cluster)
 	}
 	if (!news)
 		return;
-	body = json_pack("{s{ss},s{sO}}", "metadata", "resourceVersion",
-			 json_str_at(cluster, "metadata", "resourceVersion", NULL), "status",
-			 "conditions", conditions);
+	body = status_patch(m, cluster, conditions);
 	change.body = body;
 	member_write(m, &change);
 }
 
 static void watch_silence(struct member *m)
 {
-	int64_t left = m->heard_at_ms + CLUSTER_SILENCE_MS - env_mono_ms(m->owner->hub->env);
+	int64_t left = m->since_ms + CLUSTER_SILENCE_MS - env_mono_ms(m->owner->hub->env);
 
-	if (m->heard && left > 0)
+	if (m->hearing != SILENT && left > 0)
 		timer_start(m->timer, left);
 	else
-		m->heard = false;
+		m->hearing = SILENT;
 }
 
 static void member_act(struct member *m)
@@ -278,8 +301,9 @@ static void member_act(struct member *m)
 		return;
 	}
 	watch_silence(m);
-	placer_cluster_heard(m->owner->hub->placer, m->name, m->heard);
-	if (!view->accepted || make_namespace(m) || sign_request(m))
+	placer_cluster_heard(m->owner->hub->placer, m->name,
+			     m->hearing == HEARD || (m->hearing == NOT_YET && view->ready));
+	if (!view->accepted || make_namespace(m) || sign_request(m) || m->hearing == NOT_YET)
 		return;
 	tree = doc_tree(m->doc);
 	say_conditions(m, tree);
@@ -328,16 +352,30 @@ static char *heartbeat_of(const char *key)
 	return xstrndup(ns + 9, (size_t)(name - ns - 9));
 }
 
+/* Of a Lease that is there when we begin to lead only its time tells how old it is. */
+static bool is_heartbeat(const struct hub *hub, const struct doc *prev, int64_t sent_ns)
+{
+	return prev || !sent_ns ||
+	       env_wall_ns(hub->env) - sent_ns < CLUSTER_SILENCE_MS * INT64_C(1000000);
+}
+
 void clusters_lease_changed(struct hub *hub, struct doc *doc, struct doc *prev)
 {
 	auto_xfree char *name = heartbeat_of(doc ? doc->key : prev->key);
+	auto_json *lease = doc ? doc_tree(doc) : NULL;
+	const char *renewed = json_str_at(lease, "spec", "renewTime", NULL);
+	int64_t sent_ns = 0;
 	struct member *m;
 
 	if (!name || !doc)
 		return;
 	m = member_need(hub->clusters, name);
-	m->heard = true;
-	m->heard_at_ms = env_mono_ms(hub->env);
+	if (renewed && !time_parse(renewed, &sent_ns))
+		m->heartbeat_ns = sent_ns;
+	if (is_heartbeat(hub, prev, sent_ns)) {
+		m->hearing = HEARD;
+		m->since_ms = env_mono_ms(hub->env);
+	}
 	member_act(m);
 }
 

@@ -42,10 +42,12 @@ static void entry_free(struct job_entry *e)
 	HASH_DEL(e->jobs->entries, e);
 	if (e->write)
 		e->write->entry = NULL;
+	jobs_pending_leave(e);
 	timer_destroy(e->timer);
 	doc_unref(e->doc);
 	doc_unref(e->placement);
 	free(e->queue);
+	free(e->trouble);
 	free(e->uid);
 	free(e);
 }
@@ -56,6 +58,7 @@ struct jobs *jobs_create(struct hub *hub)
 
 	j->hub = hub;
 	list_init(&j->writes);
+	jobs_pending_init(j);
 	return j;
 }
 
@@ -70,6 +73,7 @@ void jobs_destroy(struct jobs *j)
 		entry_free(e);
 	list_for_each_safe (w, next, &j->writes, node)
 		jobs_write_free(w);
+	jobs_pending_finish(j);
 	free(j);
 }
 
@@ -116,32 +120,63 @@ static void remember(struct job_entry *e, const struct job *job)
 	e->phase_since_ns = job->phase_since_ns;
 }
 
+static void job_gone(struct hub *hub, const char *uid)
+{
+	struct job_entry *e = jobs_find(hub->jobs, uid);
+
+	placer_job_gone(hub->placer, uid);
+	if (!e)
+		return;
+	count_in_queue(e, NULL, DISPATCH_ENDED);
+	entry_free(e);
+}
+
+/* What another version wrote, or nobody should have: the job says so and stays where it is. One
+ * that waits is not decided about. */
+static void job_unreadable(struct job_entry *e, const char *why)
+{
+	if (!e->trouble || strcmp(e->trouble, why))
+		log_error("jobs", "%s: %s", e->doc->key, why);
+	free(e->trouble);
+	e->trouble = xstrdup(why);
+	jobs_pending_leave(e);
+	if (e->phase == DISPATCH_NONE || e->phase == DISPATCH_QUEUED)
+		placer_job_gone(e->jobs->hub->placer, e->uid);
+}
+
+static void job_read(struct job_entry *e, const struct job *job)
+{
+	free(take_ptr(e->trouble));
+	count_in_queue(e, job->queue, job->dispatch.phase);
+	remember(e, job);
+	placer_job_changed(e->jobs->hub->placer, e->doc, job);
+}
+
 void jobs_changed(struct hub *hub, struct doc *doc, struct doc *prev)
 {
+	auto_json *tree = doc_tree(doc ? doc : prev);
+	const char *uid = json_str_at(tree, "metadata", "uid", NULL);
 	auto_free(job_destroy) struct job *job = NULL;
 	struct job_entry *e;
 	struct error err;
 
-	if (job_view(doc ? doc : prev, &job, &err)) {
-		log_error("jobs", "%s: %s", doc ? doc->key : prev->key, err.text);
+	if (!uid) {
+		log_error("jobs", "%s: has no uid", doc ? doc->key : prev->key);
 		return;
 	}
-	e = jobs_find(hub->jobs, job->meta.uid);
 	if (!doc) {
-		placer_job_gone(hub->placer, job->meta.uid);
-		if (e) {
-			count_in_queue(e, NULL, DISPATCH_ENDED);
-			entry_free(e);
-		}
+		job_gone(hub, uid);
 		return;
 	}
+	e = jobs_find(hub->jobs, uid);
 	if (!e)
-		e = entry_create(hub->jobs, job->meta.uid);
-	count_in_queue(e, job->queue, job->dispatch.phase);
-	remember(e, job);
+		e = entry_create(hub->jobs, uid);
 	doc_unref(e->doc);
 	e->doc = doc_ref(doc);
-	placer_job_changed(hub->placer, doc, job);
+	if (job_view_tree(tree, &job, &err))
+		job_unreadable(e, err.text);
+	else
+		job_read(e, job);
 	jobs_act(e);
 }
 
@@ -190,7 +225,8 @@ static void on_committed(const struct store_result *result, void *arg)
 	if (e) {
 		e->write = NULL;
 		tell_placer(e, w, result->outcome);
-		e->waits |= w->purpose == WRITE_REASON && result->outcome != STORE_COMMITTED;
+		if (w->purpose == WRITE_REASON && result->outcome != STORE_COMMITTED)
+			jobs_pending_failed(e);
 		/* A conflict brings an event; a store that does not answer does not. */
 		if (result->outcome == STORE_FAILED || result->outcome == STORE_UNKNOWN) {
 			log_warn("jobs", "%s: %s", e->uid, result->err.text);
@@ -318,8 +354,6 @@ void jobs_wait(struct hub *hub, const char *job_uid)
 {
 	struct job_entry *e = jobs_find(hub->jobs, job_uid);
 
-	if (!e)
-		return;
-	e->waits = true;
-	jobs_act(e);
+	if (e)
+		jobs_pending_found(e);
 }

@@ -142,59 +142,6 @@ static void act_ended(struct job_entry *e)
 	expire(e, job);
 }
 
-/* --- waiting --- */
-
-/* How long until a reason may be written: 0 now. Reasons are many and soon out of date; they must
- * not crowd out the writes of users. */
-static int64_t pending_wait_ms(struct job_entry *e, int64_t now)
-{
-	struct jobs *j = e->jobs;
-	int64_t first = e->waits_since_ms + JOBS_PENDING_FIRST_MS - now;
-	int64_t next = e->pending_at_ms ? e->pending_at_ms + JOBS_PENDING_MS - now : 0;
-
-	if (first > 0 || next > 0)
-		return first > next ? first : next;
-	if (j->pending_second != now / 1000) {
-		j->pending_second = now / 1000;
-		j->pending_written = 0;
-	}
-	return j->pending_written < JOBS_PENDING_RATE ? 0 : 1000 - now % 1000;
-}
-
-static void write_pending(struct job_entry *e, int64_t now)
-{
-	struct hub *hub = e->jobs->hub;
-	auto_json *why = placer_why(hub->placer, e->uid);
-	auto_json *job = why ? doc_tree(e->doc) : NULL;
-	auto_json *status = why ? record_set_pending(job, why, env_wall_ns(hub->env)) : NULL;
-	struct job_write *w;
-
-	e->waits = false;
-	if (!status)
-		return;
-	e->pending_at_ms = now;
-	e->jobs->pending_written++;
-	w = xnew0(struct job_write);
-	w->purpose = WRITE_REASON;
-	json_write(&w->status, status);
-	commit(e, w, false, false);
-}
-
-static void act_pending(struct job_entry *e)
-{
-	int64_t now = env_mono_ms(e->jobs->hub->env), wait;
-
-	if (!e->waits)
-		return;
-	if (!e->waits_since_ms)
-		e->waits_since_ms = now;
-	wait = pending_wait_ms(e, now);
-	if (wait > 0)
-		timer_start(e->timer, wait);
-	else
-		write_pending(e, now);
-}
-
 /* --- all --- */
 
 static void act_placed(struct job_entry *e)
@@ -210,23 +157,38 @@ static void act_placed(struct job_entry *e)
 		abort_attempt(e, job, "Deleted");
 }
 
+static void say_trouble(struct job_entry *e)
+{
+	auto_json *job = doc_tree(e->doc);
+	auto_json *status = record_set_unreadable(job, e->trouble, env_wall_ns(e->jobs->hub->env));
+	struct job_write *w;
+
+	if (!status)
+		return;
+	w = xnew0(struct job_write);
+	json_write(&w->status, status);
+	if (jobs_commit(e, w, NULL, 0, false, false))
+		jobs_write_free(w);
+}
+
 void jobs_act(struct job_entry *e)
 {
 	bool leaves = e->deleted && e->only_our_finalizer && !e->placement;
 
 	if (e->write || !e->doc || !hub_leads(e->jobs->hub, NULL))
 		return;
+	if (e->trouble) {
+		say_trouble(e);
+		return;
+	}
 	switch (e->phase) {
 	case DISPATCH_NONE:
 	case DISPATCH_QUEUED:
 		if (leaves)
 			remove_job(e);
-		else if (!e->deleted)
-			act_pending(e);
 		return;
 	case DISPATCH_CONFIRMED:
 	case DISPATCH_RUNNING:
-		e->waits_since_ms = 0;
 		act_placed(e);
 		return;
 	case DISPATCH_ENDED:

@@ -8,19 +8,19 @@
 #include "base/strbuf.h"
 #include "federator/jobs.h"
 
-#define JOBS_RETRY_MS         1000  /* after a transaction that the store did not settle */
-#define JOBS_SETTLE_MS        20    /* after one that it did: look again once its event has come */
-#define JOBS_UNCLAIMED_MS     10000 /* an offer is taken back after it, doubled each time */
-#define JOBS_PENDING_MS       5000  /* status.pending is written at most so often a job */
-#define JOBS_PENDING_FIRST_MS 1000  /* and not for a wait that is over at once */
-#define JOBS_PENDING_RATE     100   /* a second, over all jobs: users' writes come first */
+#define JOBS_RETRY_MS     1000  /* after a transaction that the store did not settle */
+#define JOBS_SETTLE_MS    20    /* after one that it did: look again once its event has come */
+#define JOBS_UNCLAIMED_MS 10000 /* an offer is taken back after it, doubled each time */
 
 struct jobs {
 	struct hub *hub;
 	struct job_entry *entries;
-	struct list writes;     /* under way, of entries and of jobs that went meanwhile */
-	int64_t pending_second; /* how many reasons were written in this second */
-	int pending_written;
+	struct list writes; /* under way, of entries and of jobs that went meanwhile */
+	/* jobs_pending.c */
+	struct list news;  /* entries whose reason is to be written, by when it may be */
+	struct list shown; /* the others that wait, the one looked at longest ago first */
+	struct timer *turn;
+	int64_t next_turn_ms;
 };
 
 enum job_write_purpose { WRITE_STEP, WRITE_OFFER, WRITE_SETTLE, WRITE_REASON };
@@ -45,9 +45,13 @@ struct job_entry {
 	int64_t offered_at_ms;   /* when this process first saw the Placement */
 	struct job_write *write; /* under way: one at a time */
 	struct timer *timer;
-	bool waits;             /* a session found a reason, or found it again: to be written */
-	int64_t waits_since_ms; /* when it first had a reason to wait; 0: it does not */
-	int64_t pending_at_ms;  /* when it was last written */
+	char *trouble; /* why the stored Job cannot be read: all but doc is as before. NULL: it can */
+	/* jobs_pending.c */
+	struct list_node waiting; /* in news or shown */
+	bool is_news;
+	int64_t due_ms;
+	int64_t pending_at_ms; /* when its reason was last written; 0: not yet */
+	uint64_t seen;         /* placer_version() when it was last asked for */
 };
 
 struct job_entry *jobs_find(struct jobs *j, const char *uid);
@@ -57,5 +61,14 @@ int jobs_commit(struct job_entry *e, struct job_write *w, const char *placement_
 		int64_t placement_revision, bool drop_placement, bool drop_job);
 void jobs_write_free(struct job_write *w);
 char *jobs_status_key(const struct job_entry *e); /* the caller's */
+
+/* --- jobs_pending.c --- */
+
+void jobs_pending_init(struct jobs *j);
+void jobs_pending_finish(struct jobs *j); /* no entry may wait any more */
+/* A session found a reason; it is asked for when it may be written. */
+void jobs_pending_found(struct job_entry *e);
+void jobs_pending_failed(struct job_entry *e); /* its write did */
+void jobs_pending_leave(struct job_entry *e);  /* it does not wait, or goes */
 
 #endif

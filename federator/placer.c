@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "federator/capable.h"
 #include "federator/jobs.h"
 #include "federator/placer_internal.h"
 
@@ -114,6 +115,11 @@ void placer_wake(struct placer *p)
 	placer_wake_in(p, 1);
 }
 
+uint64_t placer_version(const struct placer *p)
+{
+	return fleet_version(p->fleet);
+}
+
 void placer_pause(struct placer *p)
 {
 	p->paused_ms = env_mono_ms(p->hub->env) + PLACER_PAUSE_MS;
@@ -127,6 +133,7 @@ struct placer *placer_create(struct hub *hub)
 
 	p->hub = hub;
 	p->fleet = fleet_create();
+	p->capable = capable_create(hub);
 	p->session = timer_create_in(hub->env, on_session, p);
 	p->unknowns = timer_create_in(hub->env, on_unknowns, p);
 	p->alarm = timer_create_in(hub->env, on_alarm, p);
@@ -158,6 +165,7 @@ void placer_destroy(struct placer *p)
 		return;
 	forget_all(p);
 	fleet_destroy(p->fleet);
+	capable_destroy(p->capable);
 	timer_destroy(p->session);
 	timer_destroy(p->unknowns);
 	timer_destroy(p->alarm);

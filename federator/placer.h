@@ -24,7 +24,7 @@ int placer_report(struct placer *p, const char *cluster, const json_t *report, s
 
 /* For the submission of a job: INVALID with a cause NeverFits when every accepted cluster has
  * reported and none could hold it even when empty. *ret_warning (the caller's) is set when those
- * that have reported could not, and others have not reported yet. */
+ * that have reported could not, and others have not reported yet. On every replica. */
 int placer_admit(struct placer *p, const json_t *job, struct causes *causes, char **ret_warning,
 		 struct error *err);
 
@@ -44,6 +44,9 @@ void placer_offer_failed(struct placer *p, const char *job_uid, enum store_outco
 
 /* What the queue's placed gangs use, as a resource list; the caller's. */
 json_t *placer_queue_usage(struct placer *p, const char *queue);
+
+/* Raised by all that may change why a job waits, but for the end of a refusal. */
+uint64_t placer_version(const struct placer *p);
 
 /* Why the job waits, for status.pending; the caller's. NULL: it does not wait. */
 json_t *placer_why(struct placer *p, const char *job_uid);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "federator/capable.h"
 #include "federator/placer_internal.h"
 
 int placer_admit(struct placer *p, const json_t *job, struct causes *causes, char **ret_warning,
@@ -11,9 +12,8 @@ int placer_admit(struct placer *p, const json_t *job, struct causes *causes, cha
 	enum fleet_fit fit = FLEET_MAY_FIT;
 	auto_strbuf text = {0};
 
-	if (!p->leading)
-		return 0;
-	if (job_view_tree(job, &view, err) || fleet_fits(p->fleet, view, &fit, &text, err))
+	if (job_view_tree(job, &view, err) ||
+	    fleet_fits(p->leading ? p->fleet : capable_fleet(p->capable), view, &fit, &text, err))
 		return -1;
 	if (fit == FLEET_NO_CAPABLE)
 		*ret_warning = xstrdup(strbuf_str(&text));

@@ -58,6 +58,7 @@ struct priority {
 struct placer {
 	struct hub *hub;
 	struct fleet *fleet;
+	struct capable *capable; /* asked while not leading */
 	struct placed_job *jobs;
 	struct placed_cluster *clusters;
 	struct priority *priorities;

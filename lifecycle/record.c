@@ -340,3 +340,24 @@ json_t *record_set_pending(const json_t *job, const json_t *pending, int64_t now
 	json_object_set_new(status, "pending", p);
 	return status;
 }
+
+json_t *record_set_unreadable(const json_t *job, const char *why, int64_t now_ns)
+{
+	const char *phase = json_str_at(job, "status", "dispatch", "phase", NULL);
+	bool waits = !phase || !*phase || !strcmp(phase, dispatch_phase_name(DISPATCH_QUEUED));
+	auto_json *pending = NULL;
+	json_t *status, *state;
+
+	if (waits) {
+		pending = json_pack("{ss,ss}", "code", "Invalid", "detail", why);
+		return record_set_pending(job, pending, now_ns);
+	}
+	status = status_copy(job, now_ns);
+	state = json_object_need(status, "state");
+	json_set_str(state, "reason", "Unreadable");
+	json_set_str(state, "message", why);
+	if (!json_equal(status, json_at(job, "status", NULL)))
+		return status;
+	json_decref(status);
+	return NULL;
+}

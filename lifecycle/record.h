@@ -66,6 +66,11 @@ int record_abort(const json_t *job, const json_t *placement, const char *why, in
  * NULL when nothing would change (`since` is kept while code and cluster stay the same). */
 json_t *record_set_pending(const json_t *job, const json_t *pending, int64_t now_ns);
 
+/* A Job that the hub cannot read says so where people look: in status.pending while it waits, else
+ * in the message of its state, until the next word about it. All else stays as it is. The result is
+ * the caller's; NULL when it says so already. */
+json_t *record_set_unreadable(const json_t *job, const char *why, int64_t now_ns);
+
 /* The status that a job has from its creation on: phase Pending, counts zero. */
 json_t *record_initial(const json_t *job, int64_t now_ns);
 

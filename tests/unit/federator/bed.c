@@ -361,6 +361,13 @@ void bed_show(struct bed *b)
 	cr_assert(turn(b, leads, NULL, WAIT_MS));
 }
 
+void bed_lead_anew(struct bed *b)
+{
+	controllers_follow(b->hub.controllers);
+	controllers_lead(b->hub.controllers);
+	cr_assert(turn(b, leads, NULL, WAIT_MS));
+}
+
 static void on_resigned(void *arg)
 {
 	struct bed *b = arg;
@@ -437,7 +444,7 @@ static void put_key(struct bed *b, const char *key, const json_t *value)
 	cr_assert(p.committed);
 }
 
-static void put_in(struct bed *b, const char *plural, const char *ns, const char *yaml)
+void bed_put_in(struct bed *b, const char *plural, const char *ns, const char *yaml)
 {
 	const struct kind *k = hub_kind(plural);
 	auto_json *j = from_yaml(yaml), *ordered = json_object(), *status = NULL;
@@ -465,7 +472,7 @@ static void put_in(struct bed *b, const char *plural, const char *ns, const char
 
 void bed_put(struct bed *b, const char *plural, const char *yaml)
 {
-	put_in(b, plural, hub_kind(plural)->namespaced ? "default" : NULL, yaml);
+	bed_put_in(b, plural, hub_kind(plural)->namespaced ? "default" : NULL, yaml);
 }
 
 void bed_cluster(struct bed *b, const char *name)
@@ -476,7 +483,7 @@ void bed_cluster(struct bed *b, const char *name)
 	auto_xfree char *ns = record_cluster_namespace(name);
 
 	bed_put(b, "clusters", yaml);
-	put_in(b, "leases", ns, "{metadata: {name: agent, uid: l0}, spec: {}}");
+	bed_put_in(b, "leases", ns, "{metadata: {name: agent, uid: l0}, spec: {}}");
 	bed_sleep(b, 20);
 }
 
@@ -539,6 +546,15 @@ static bool has_pending(struct bed *b, const void *arg)
 	return code && !strcmp(code, w->text);
 }
 
+static bool has_detail(struct bed *b, const void *arg)
+{
+	const struct wanted *w = arg;
+	auto_json *j = bed_job(b, w->job);
+	const char *detail = json_str_at(j, "status", "pending", "detail", NULL);
+
+	return detail && strstr(detail, w->text);
+}
+
 void bed_wait_phase(struct bed *b, const char *job, const char *phase)
 {
 	cr_assert(turn(b, has_phase, &(struct wanted){job, phase}, WAIT_MS), "%s is %s, not %s",
@@ -549,4 +565,13 @@ void bed_wait_pending(struct bed *b, const char *job, const char *code)
 {
 	cr_assert(turn(b, has_pending, &(struct wanted){job, code}, WAIT_MS), "%s is not %s", job,
 		  code);
+}
+
+void bed_wait_detail(struct bed *b, const char *job, const char *text)
+{
+	bool said = turn(b, has_detail, &(struct wanted){job, text}, WAIT_MS);
+	auto_json *j = bed_job(b, job);
+	const char *detail = json_str_at(j, "status", "pending", "detail", NULL);
+
+	cr_assert(said, "%s says: %s; not: %s", job, detail ? detail : "nothing", text);
 }

@@ -36,6 +36,7 @@ void bed_break(struct bed *b, const char *part_of_key);
 
 /* Stores YAML as the object; a job's status apart when it has one. */
 void bed_put(struct bed *b, const char *plural, const char *yaml);
+void bed_put_in(struct bed *b, const char *plural, const char *ns, const char *yaml);
 /* A cluster that is heard, with so many free nodes of four CPUs in report `seq`. */
 void bed_cluster(struct bed *b, const char *name);
 void bed_report(struct bed *b, const char *cluster, int64_t seq, int64_t nodes);
@@ -44,7 +45,11 @@ void bed_report(struct bed *b, const char *cluster, int64_t seq, int64_t nodes);
 void bed_wait_phase(struct bed *b, const char *job, const char *phase);
 /* The same for a member of status.pending. */
 void bed_wait_pending(struct bed *b, const char *job, const char *code);
+/* The same for a part of its detail. */
+void bed_wait_detail(struct bed *b, const char *job, const char *text);
 void bed_sleep(struct bed *b, int64_t ms);
+/* Another replica led for a moment; this one begins anew. */
+void bed_lead_anew(struct bed *b);
 json_t *bed_job(struct bed *b, const char *job);       /* the caller's */
 json_t *bed_placement(struct bed *b, const char *job); /* of the present attempt; the caller's */
 const char *bed_phase(struct bed *b, const char *job); /* of the record; "" when there is none */
