@@ -21,6 +21,7 @@ static json_t *need_object(json_t *object, const char *key)
 	return json_is_object(object) ? json_object_need(object, key) : NULL;
 }
 
+/* The finalizer is the server's: it goes when the namespace is empty. */
 void namespace_set_defaults(json_t *ns)
 {
 	json_t *spec = need_object(ns, "spec"), *labels;
@@ -29,7 +30,7 @@ void namespace_set_defaults(json_t *ns)
 	if (name && (labels = need_object(json_object_get(ns, "metadata"), "labels")))
 		json_set_str(labels, "kubernetes.io/metadata.name", name);
 	default_str(need_object(ns, "status"), "phase", "Active");
-	if (spec && !json_object_get(spec, "finalizers"))
+	if (spec)
 		json_object_set_new(spec, "finalizers", json_pack("[s]", "kubernetes"));
 }
 

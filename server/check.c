@@ -79,7 +79,6 @@ int object_check(struct write *w, struct error *err)
 {
 	const struct kind *k = w->pub.kind;
 
-	core_kind_fold(k, w->pub.object);
 	schema_prune(kind_schema(k), w->pub.object, on_dropped, w);
 	if (check_fields(w, err))
 		return -1;
@@ -87,7 +86,5 @@ int object_check(struct write *w, struct error *err)
 	kind_validate(k, w->pub.object, w->old, &w->pub.causes);
 	if (check_causes(w, err))
 		return -1;
-	if (w->type == WRITE_CREATE)
-		core_kind_complete(k, w->pub.object);
 	return object_admit(w, err);
 }

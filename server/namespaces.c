@@ -26,6 +26,11 @@ struct namespaces {
 
 static void namespaces_follow(struct namespaces *n);
 
+bool is_namespace(const struct kind *k)
+{
+	return !*k->group && !strcmp(k->plural, "namespaces");
+}
+
 struct doc *namespace_get(const struct server *s, const char *ns)
 {
 	const struct server_kind *sk = server_find_kind(s, "", "v1", "namespaces");

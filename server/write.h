@@ -109,14 +109,9 @@ const char *meta_str(const json_t *object, const char *field); /* metadata.<fiel
 /* Whether anything but metadata and status differs. */
 bool spec_differs(const json_t *a, const json_t *b);
 
-/* --- core_kinds.c: what Secrets and Namespaces have of their own --- */
-
-void core_kind_fold(const struct kind *k, json_t *object);     /* before pruning */
-void core_kind_complete(const struct kind *k, json_t *object); /* before admission, on create */
-bool is_namespace(const struct kind *k);
-
 /* --- namespaces.c --- */
 
+bool is_namespace(const struct kind *k);
 /* Guards that the namespace is there and stays as seen; -1 when it is absent or going. */
 int namespace_guard(struct write *w, struct error *err);
 
