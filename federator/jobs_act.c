@@ -122,6 +122,7 @@ static void expire(struct job_entry *e, const json_t *job)
 		.grace_s = -1,
 	};
 
+	e->expires = true;
 	timer_start(e->timer, JOBS_RETRY_MS);
 	server_change(e->jobs->hub->server, &change, on_expired, NULL);
 }
@@ -131,7 +132,7 @@ static void act_ended(struct job_entry *e)
 	auto_json *job = NULL;
 	int64_t left_ms;
 
-	if (e->ttl_s < 0)
+	if (e->ttl_s < 0 || (e->expires && timer_active(e->timer)))
 		return;
 	left_ms = (e->phase_since_ns - env_wall_ns(e->jobs->hub->env)) / 1000000 + e->ttl_s * 1000;
 	if (left_ms > 0) {
@@ -175,8 +176,13 @@ void jobs_act(struct job_entry *e)
 {
 	bool leaves = e->deleted && e->only_our_finalizer && !e->placement;
 
-	if (e->write || !e->doc || !hub_leads(e->jobs->hub, NULL))
+	if (e->write || !e->doc)
 		return;
+	/* A renewal may only be late; whoever leads instead begins with all jobs. */
+	if (!hub_leads(e->jobs->hub, NULL)) {
+		timer_start(e->timer, JOBS_RETRY_MS);
+		return;
+	}
 	if (e->trouble) {
 		say_trouble(e);
 		return;

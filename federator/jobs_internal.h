@@ -39,13 +39,15 @@ struct job_entry {
 	char *queue; /* where it is counted, as of `phase`; NULL: not yet */
 	enum dispatch_phase phase;
 	bool deleted, only_our_finalizer;
+	bool expires; /* its removal was asked for, and is looked at when the timer fires */
 	int64_t ttl_s, phase_since_ns;
 	struct doc *doc;         /* the Job; NULL when only its Placement is known yet */
 	struct doc *placement;   /* of the present attempt; NULL: none */
 	int64_t offered_at_ms;   /* when this process first saw the Placement */
 	struct job_write *write; /* under way: one at a time */
 	struct timer *timer;
-	char *trouble; /* why the stored Job cannot be read: all but doc is as before. NULL: it can */
+	char *trouble; /* why the stored Job cannot be read: all but doc is as before. NULL: it can
+			*/
 	/* jobs_pending.c */
 	struct list_node waiting; /* in news or shown */
 	bool is_news;
