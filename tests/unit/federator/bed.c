@@ -6,7 +6,6 @@
 #include <uv.h>
 
 #include "base/json.h"
-#include "base/list.h"
 #include "base/yaml.h"
 #include "federator/clusters.h"
 #include "federator/controllers.h"
@@ -18,205 +17,36 @@
 
 #define WAIT_MS 10000
 
-/* --- a store that offers go wrong in ------------------------------------------------------- */
-
-struct offer {
-	struct list_node node;
-	struct faulty *store;
-	struct timer *timer; /* NULL: held, or committed */
-	enum fate fate;
-	void (*done)(const struct store_result *result, void *arg);
-	void *arg;
-	struct store_guard guards[8];
-	struct store_write writes[8];
-	struct store_txn txn;
-};
-
-struct faulty {
-	struct store store;
-	struct store *real;
-	struct env *env;
-	struct list offers;
-	enum fate fate;
-	const char *broken; /* part of the keys that cannot be written */
-	int n_offers;
-};
-
 struct bed {
 	struct hub hub;
 	struct server_profile profile;
-	struct faulty store;
 	bool ready, ended;
 	char dir[32];
 };
 
-static void offer_free(struct offer *o)
-{
-	list_remove(&o->node);
-	timer_destroy(o->timer);
-	for (size_t i = 0; i < o->txn.n_guards; i++)
-		free((char *)(uintptr_t)o->guards[i].key);
-	for (size_t i = 0; i < o->txn.n_writes; i++) {
-		free((char *)(uintptr_t)o->writes[i].key);
-		free((char *)(uintptr_t)o->writes[i].value);
-	}
-	free(o);
-}
-
-static void on_offer_done(const struct store_result *result, void *arg)
-{
-	struct offer *o = arg;
-	struct store_result lost = {.outcome = STORE_UNKNOWN};
-
-	error_set(&lost.err, ERR_UNAVAILABLE, "the line was cut");
-	o->done(o->fate == FATE_LOSE_OUTCOME ? &lost : result, o->arg);
-	offer_free(o);
-}
-
-static void on_offer_timer(void *arg)
-{
-	struct offer *o = arg;
-	struct store_result result = {.outcome =
-					      o->fate == FATE_FAIL ? STORE_FAILED : STORE_UNKNOWN};
-
-	error_set(&result.err, ERR_UNAVAILABLE, "the line was cut");
-	o->done(&result, o->arg);
-	offer_free(o);
-}
-
-static struct offer *offer_copy(struct faulty *s, const struct store_txn *txn)
-{
-	struct offer *o = xnew0(struct offer);
-
-	cr_assert(txn->n_guards <= 8 && txn->n_writes <= 8);
-	o->store = s;
-	o->txn = (struct store_txn){o->guards, txn->n_guards, o->writes, txn->n_writes};
-	for (size_t i = 0; i < txn->n_guards; i++) {
-		o->guards[i] = txn->guards[i];
-		o->guards[i].key = xstrdup(txn->guards[i].key);
-	}
-	for (size_t i = 0; i < txn->n_writes; i++) {
-		o->writes[i] = txn->writes[i];
-		o->writes[i].key = xstrdup(txn->writes[i].key);
-		o->writes[i].value = xstrndup(txn->writes[i].value, txn->writes[i].size);
-	}
-	list_push_back(&s->offers, &o->node);
-	return o;
-}
-
-static bool writes(const struct store_txn *txn, const char *part_of_key)
-{
-	for (size_t i = 0; i < txn->n_writes; i++)
-		if (strstr(txn->writes[i].key, part_of_key) && txn->writes[i].value)
-			return true;
-	return false;
-}
-
-static void faulty_commit(struct store *store, const struct store_txn *txn,
-			  void (*done)(const struct store_result *result, void *arg), void *arg)
-{
-	struct faulty *s = (struct faulty *)store;
-	bool is_offer = writes(txn, "/placements/");
-	bool is_broken = s->broken && writes(txn, s->broken);
-	struct offer *o;
-
-	if (!is_offer && !is_broken) {
-		store_commit(s->real, txn, done, arg);
-		return;
-	}
-	s->n_offers += is_offer;
-	o = offer_copy(s, txn);
-	o->fate = is_broken ? FATE_FAIL : s->fate;
-	o->done = done;
-	o->arg = arg;
-	if (o->fate == FATE_COMMIT || o->fate == FATE_LOSE_OUTCOME) {
-		store_commit(s->real, &o->txn, on_offer_done, o);
-	} else if (o->fate != FATE_HOLD) {
-		o->timer = timer_create_in(s->env, on_offer_timer, o);
-		timer_start(o->timer, 1);
-	}
-}
-
-static void faulty_range(struct store *store, const char *prefix, const char *after, size_t limit,
-			 int64_t revision,
-			 void (*done)(const struct store_item *items, size_t n, bool more,
-				      int64_t revision, const struct error *err, void *arg),
-			 void *arg)
-{
-	store_range(((struct faulty *)store)->real, prefix, after, limit, revision, done, arg);
-}
-
-static struct store_watch *faulty_watch(struct store *store, const char *prefix, int64_t after,
-					const struct store_watcher *watcher)
-{
-	return store_watch(((struct faulty *)store)->real, prefix, after, watcher);
-}
-
-static void faulty_unwatch(struct store *store, struct store_watch *w)
-{
-	store_unwatch(w, ((struct faulty *)store)->real);
-}
-
-static void faulty_grant(struct store *store, int64_t ttl_s,
-			 void (*done)(int64_t lease, const struct error *err, void *arg), void *arg)
-{
-	store_lease_grant(((struct faulty *)store)->real, ttl_s, done, arg);
-}
-
-static void faulty_keep(struct store *store, int64_t lease,
-			void (*done)(bool alive, const struct error *err, void *arg), void *arg)
-{
-	store_lease_keep(((struct faulty *)store)->real, lease, done, arg);
-}
-
-static void faulty_revoke(struct store *store, int64_t lease,
-			  void (*done)(const struct error *err, void *arg), void *arg)
-{
-	store_lease_revoke(((struct faulty *)store)->real, lease, done, arg);
-}
-
-static void faulty_forget(struct store *store, const void *arg)
-{
-	store_forget(((struct faulty *)store)->real, arg);
-}
-
-static const struct store_ops faulty_ops = {
-	.commit = faulty_commit,
-	.range = faulty_range,
-	.watch = faulty_watch,
-	.unwatch = faulty_unwatch,
-	.lease_grant = faulty_grant,
-	.lease_keep = faulty_keep,
-	.lease_revoke = faulty_revoke,
-	.forget = faulty_forget,
-};
-
 void bed_fate(struct bed *b, enum fate fate)
 {
-	b->store.fate = fate;
+	faulty_set_fate(b->hub.store, fate);
 }
 
 void bed_break(struct bed *b, const char *part_of_key)
 {
-	b->store.broken = part_of_key;
+	faulty_break(b->hub.store, part_of_key);
 }
 
 void bed_release(struct bed *b)
 {
-	struct offer *o, *next;
-
-	b->store.fate = FATE_COMMIT;
-	list_for_each_safe (o, next, &b->store.offers, node) {
-		if (o->fate != FATE_HOLD)
-			continue;
-		o->fate = FATE_COMMIT;
-		store_commit(b->store.real, &o->txn, on_offer_done, o);
-	}
+	faulty_release(b->hub.store);
 }
 
 int bed_offers(const struct bed *b)
 {
-	return b->store.n_offers;
+	return faulty_offers(b->hub.store);
+}
+
+void bed_trace(struct bed *b, struct strbuf *ret)
+{
+	faulty_trace(b->hub.store, ret);
 }
 
 /* --- the hub ------------------------------------------------------------------------------- */
@@ -313,10 +143,7 @@ static struct bed *create(bool behind)
 
 	h->loop = loop_create();
 	h->env = loop_env(h->loop);
-	b->store = (struct faulty){
-		.store.ops = &faulty_ops, .real = store_memory_create(h->loop), .env = h->env};
-	list_init(&b->store.offers);
-	h->store = &b->store.store;
+	h->store = faulty_create(store_memory_create(h->loop), h->env);
 	h->cache = cache_create(h->store, h->loop, joins, on_cache_ready, b);
 	h->placer = placer_create(h);
 	h->jobs = jobs_create(h);
@@ -385,10 +212,6 @@ static void remove_dir(const char *dir)
 
 void bed_destroy(struct bed *b)
 {
-	struct offer *o, *next;
-
-	list_for_each_safe (o, next, &b->store.offers, node)
-		cr_assert_null(o->timer, "an offer is under way");
 	controllers_follow(b->hub.controllers);
 	election_destroy(b->hub.election, on_resigned, b);
 	cr_assert(turn(b, flag_is_set, &b->ended, WAIT_MS));
@@ -396,9 +219,7 @@ void bed_destroy(struct bed *b)
 	b->hub.cache = NULL;
 	controllers_destroy(b->hub.controllers);
 	tunnel_destroy(b->hub.tunnel);
-	store_destroy(b->store.real);
-	list_for_each_safe (o, next, &b->store.offers, node)
-		offer_free(o);
+	faulty_destroy(b->hub.store);
 	jobs_destroy(b->hub.jobs);
 	clusters_destroy(b->hub.clusters);
 	queues_destroy(b->hub.queues);
@@ -439,7 +260,8 @@ static void put_key(struct bed *b, const char *key, const json_t *value)
 	struct store_write w = {.key = key, .value = text, .size = strlen(text)};
 	struct put p = {0};
 
-	store_commit(b->store.real, &(struct store_txn){.writes = &w, .n_writes = 1}, on_put, &p);
+	store_commit(faulty_real(b->hub.store), &(struct store_txn){.writes = &w, .n_writes = 1},
+		     on_put, &p);
 	cr_assert(turn(b, flag_is_set, &p.done, WAIT_MS));
 	cr_assert(p.committed);
 }

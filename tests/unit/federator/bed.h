@@ -5,18 +5,8 @@
 #ifndef TESTS_UNIT_FEDERATOR_BED_H
 #define TESTS_UNIT_FEDERATOR_BED_H
 
-#include <criterion/criterion.h>
-
+#include "faulty.h"
 #include "federator/hub.h"
-
-/* What happens to an offer, which is a commit that writes a Placement. */
-enum fate {
-	FATE_COMMIT,
-	FATE_HOLD,         /* until bed_release() */
-	FATE_LOSE,         /* not done; the outcome is not known */
-	FATE_LOSE_OUTCOME, /* done; the outcome is not known */
-	FATE_FAIL,         /* not done, at once */
-};
 
 struct bed;
 
@@ -30,6 +20,9 @@ struct hub *bed_hub(struct bed *b);
 void bed_fate(struct bed *b, enum fate fate); /* of all offers from now on */
 void bed_release(struct bed *b);              /* those that are held; FATE_COMMIT from now on */
 int bed_offers(const struct bed *b);          /* how many were committed or tried */
+
+/* See faulty_trace(). */
+void bed_trace(struct bed *b, struct strbuf *ret);
 
 /* Commits that write a key with this in it fail; NULL: none. */
 void bed_break(struct bed *b, const char *part_of_key);
