@@ -94,10 +94,13 @@ static struct view view_before_authorization(struct request *r)
 
 static void serve_resource(struct request *r)
 {
+	const struct error *trouble;
 	struct error err;
 
 	if (!r->server->ready) {
-		error_set(&err, ERR_UNAVAILABLE, "the server is starting");
+		trouble = store_trouble(r->server->store);
+		error_set(&err, ERR_UNAVAILABLE, "the server is starting%s%s", trouble ? ": " : "",
+			  trouble ? trouble->text : "");
 		respond_error(r, &err, NULL);
 		return;
 	}

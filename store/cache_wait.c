@@ -48,13 +48,23 @@ static void waiter_finish(struct cache_waiter *w, const struct error *err)
 	later_add(w->cache->later, &w->item);
 }
 
+/* version 0: the store was asked for it and has not answered. */
 static void on_waiter_timer(void *arg)
 {
 	struct cache_waiter *w = arg;
+	const struct error *trouble = store_trouble(w->cache->store);
 	struct error err;
 
-	error_set(&err, w->late, "the view is at version %lld and did not reach what was asked for",
-		  (long long)w->cache->version);
+	if (trouble)
+		error_set(&err, w->late, "%s", trouble->text);
+	else if (!w->version)
+		error_set(&err, w->late, "the state store did not answer within %d s",
+			  FRESH_MS / 1000);
+	else
+		error_set(&err, w->late,
+			  "this server is behind the state store: it has version %lld, and %lld "
+			  "was asked for; try again",
+			  (long long)w->cache->version, (long long)w->version);
 	waiter_finish(w, &err);
 }
 

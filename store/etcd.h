@@ -24,8 +24,11 @@ struct etcd {
 	struct later *later;
 	struct envelope_packer *packer;
 	struct http_client **endpoints;
+	char **urls; /* of the endpoints */
 	size_t n_endpoints, current;
-	int64_t revision; /* the highest that etcd has told */
+	struct error trouble;     /* the last failure */
+	int64_t trouble_since_ms; /* of the first since it served last; 0: none */
+	int64_t revision;         /* the highest that etcd has told */
 	struct list calls, requests, watches;
 
 	/* group commit */

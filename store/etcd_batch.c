@@ -143,7 +143,8 @@ static void settle_all(struct etcd_batch *b, enum store_outcome outcome, const s
 
 	b->err = *err;
 	if (outcome == STORE_UNKNOWN)
-		b->err.code = ERR_UNKNOWN_OUTCOME;
+		error_set(&b->err, ERR_UNKNOWN_OUTCOME, "%s; what was asked may have been done",
+			  err->text);
 	list_for_each (entry, &b->entries, link) {
 		entry->outcome = outcome;
 	}

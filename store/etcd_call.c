@@ -65,12 +65,43 @@ static void call_again(struct etcd_call *call)
 								RETRY_FIRST_MS, RETRY_LONGEST_MS));
 }
 
+/* What people are told of it: which store, and not which of its paths. */
+static void name_store(const struct etcd_call *call, struct error *err)
+{
+	auto_xfree char *what = xstrdup(err->text);
+
+	error_set(err, err->code, "the state store (etcd at %s) %s",
+		  call->etcd->urls[call->endpoint], what);
+}
+
+/* A refusal of what was asked is an answer; all other failures are trouble. */
+static bool is_served(enum etcd_verdict verdict, const struct error *err)
+{
+	return verdict == ETCD_DONE ||
+	       (verdict == ETCD_REFUSED && err->code != ERR_INTERNAL &&
+		err->code != ERR_UNAUTHORIZED && err->code != ERR_FORBIDDEN);
+}
+
+static void note_trouble(struct etcd *e, enum etcd_verdict verdict, const struct error *err)
+{
+	if (is_served(verdict, err)) {
+		e->trouble_since_ms = 0;
+		return;
+	}
+	e->trouble = *err;
+	if (!e->trouble_since_ms)
+		e->trouble_since_ms = env_mono_ms(e->env);
+}
+
 static void call_answered(struct etcd_call *call, const struct http_answer *answer)
 {
 	struct sv body = {answer->body, answer->size};
 	struct error err;
 	enum etcd_verdict verdict = etcd_judge(answer->status, body, &answer->err, &err);
 
+	if (verdict != ETCD_DONE)
+		name_store(call, &err);
+	note_trouble(call->etcd, verdict, &err);
 	if (verdict == ETCD_NOT_REACHED || verdict == ETCD_UNKNOWN)
 		etcd_endpoint_failed(call->etcd, call->endpoint);
 	if (may_try_again(call, verdict)) {

@@ -91,7 +91,7 @@ enum etcd_verdict {
 };
 
 /* What an answer means. status 0: there was none, and transport says why. err is not written on
- * ETCD_DONE. */
+ * ETCD_DONE; its text goes on behind the name of the store: "does not answer: ...". */
 enum etcd_verdict etcd_judge(int status, struct sv body, const struct error *transport,
 			     struct error *err);
 

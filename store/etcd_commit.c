@@ -362,7 +362,7 @@ void etcd_commits_give_up(struct etcd *e, const struct error *why)
 	struct etcd_entry *entry, *next;
 	struct error err;
 
-	error_set(&err, ERR_UNAVAILABLE, "not sent: %s", why->text);
+	error_set(&err, ERR_UNAVAILABLE, "%s", why->text);
 	list_for_each_safe (entry, next, &e->queue, link) {
 		if (entry->since_ms > before_ms)
 			break;

@@ -46,21 +46,23 @@ static enum etcd_verdict judge_plain(int status, struct sv body, struct error *e
 	int n = body.n < 200 ? (int)body.n : 200;
 
 	if (status >= 500 || status == 429) {
-		error_set(err, ERR_UNKNOWN_OUTCOME, "etcd's address answered %d: %.*s", status, n,
-			  body.p);
+		error_set(err, ERR_UNKNOWN_OUTCOME, "answers HTTP %d: %.*s", status, n, body.p);
 		return ETCD_UNKNOWN;
 	}
-	error_set(err, ERR_INTERNAL, "etcd's address answered %d: %.*s", status, n, body.p);
+	error_set(err, ERR_INTERNAL, "answers HTTP %d: %.*s", status, n, body.p);
 	return ETCD_REFUSED;
 }
 
 static enum etcd_verdict judge_transport(const struct error *transport, struct error *err)
 {
+	const char *colon = strstr(transport->text, ": "); /* behind "POST http://..." */
+	const char *reason = colon ? colon + 2 : transport->text;
+
 	if (transport->code == ERR_UNREACHABLE) {
-		error_set(err, ERR_UNAVAILABLE, "%s", transport->text);
+		error_set(err, ERR_UNAVAILABLE, "does not answer: %s", reason);
 		return ETCD_NOT_REACHED;
 	}
-	error_set(err, ERR_UNKNOWN_OUTCOME, "%s", transport->text);
+	error_set(err, ERR_UNKNOWN_OUTCOME, "does not answer: %s", reason);
 	return ETCD_UNKNOWN;
 }
 
@@ -106,10 +108,10 @@ enum etcd_verdict etcd_judge(int status, struct sv body, const struct error *tra
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if (rows[i].code != code || !contains(text, rows[i].text))
 			continue;
-		error_set(err, rows[i].error, "etcd: %.*s", (int)text.n, text.p);
+		error_set(err, rows[i].error, "says: %.*s", (int)text.n, text.p);
 		return rows[i].verdict;
 	}
-	error_set(err, ERR_UNKNOWN_OUTCOME, "etcd: %.*s (HTTP %d, code %d)", (int)text.n, text.p,
+	error_set(err, ERR_UNKNOWN_OUTCOME, "says: %.*s (HTTP %d, code %d)", (int)text.n, text.p,
 		  status, (int)code);
 	return ETCD_UNKNOWN;
 }

@@ -55,6 +55,11 @@ void store_compact(struct store *s, int64_t revision,
 	s->ops->compact(s, revision, done, arg);
 }
 
+const struct error *store_trouble(struct store *s)
+{
+	return s->ops->trouble ? s->ops->trouble(s) : NULL;
+}
+
 void store_forget(struct store *s, const void *arg)
 {
 	s->ops->forget(s, arg);

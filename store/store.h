@@ -120,6 +120,7 @@ struct store_ops {
 			     void (*done)(const struct error *err, void *arg), void *arg);
 	void (*compact)(struct store *s, int64_t revision,
 			void (*done)(const struct error *err, void *arg), void *arg);
+	const struct error *(*trouble)(struct store *s); /* NULL: it has none */
 	void (*forget)(struct store *s, const void *arg);
 	void (*destroy)(struct store *s);
 };
@@ -162,6 +163,9 @@ void store_lease_revoke(struct store *s, int64_t lease,
  * is no error; BAD_REQUEST: it lies in the future. */
 void store_compact(struct store *s, int64_t revision,
 		   void (*done)(const struct error *err, void *arg), void *arg);
+/* Why the store has not answered for a second or longer, for people; NULL: it does, or was not
+ * asked. Borrowed until the loop turns. */
+const struct error *store_trouble(struct store *s);
 /* Calls made with this arg are not answered any more; what they write may still be written. Watches
  * are not meant. */
 void store_forget(struct store *s, const void *arg);

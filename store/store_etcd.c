@@ -7,6 +7,7 @@
 #include "store/etcd.h"
 
 #define CONNECTIONS 16
+#define TROUBLE_MS  1000
 
 void etcd_request_init(struct etcd *e, struct etcd_request *r, void *arg,
 		       void (*destroy)(struct etcd_request *r))
@@ -144,6 +145,15 @@ void etcd_revision_told(struct etcd *e, int64_t revision, int64_t asked)
 	}
 }
 
+static const struct error *etcd_trouble(struct store *s)
+{
+	const struct etcd *e = etcd_of(s);
+
+	if (!e->trouble_since_ms || env_mono_ms(e->env) - e->trouble_since_ms < TROUBLE_MS)
+		return NULL;
+	return &e->trouble;
+}
+
 /* --- life --- */
 
 static void etcd_forget(struct store *s, const void *arg)
@@ -165,9 +175,12 @@ static void etcd_destroy(struct store *s)
 	etcd_commits_finish(e);
 	assert(list_empty(&e->calls));
 	later_destroy(e->later);
-	for (size_t i = 0; i < e->n_endpoints; i++)
+	for (size_t i = 0; i < e->n_endpoints; i++) {
 		http_client_destroy(e->endpoints[i]);
+		free(e->urls[i]);
+	}
 	free(e->endpoints);
+	free(e->urls);
 	envelope_packer_destroy(e->packer);
 	free(e);
 }
@@ -181,6 +194,7 @@ static const struct store_ops etcd_ops = {
 	.lease_keep = etcd_lease_keep,
 	.lease_revoke = etcd_lease_revoke,
 	.compact = etcd_compact,
+	.trouble = etcd_trouble,
 	.forget = etcd_forget,
 	.destroy = etcd_destroy,
 };
@@ -194,6 +208,8 @@ static void endpoints_add(struct etcd *e, const char *url, const struct store_et
 						.max_connections = CONNECTIONS};
 
 	e->endpoints = xrealloc(e->endpoints, e->n_endpoints + 1, sizeof(*e->endpoints));
+	e->urls = xrealloc(e->urls, e->n_endpoints + 1, sizeof(*e->urls));
+	e->urls[e->n_endpoints] = xstrdup(url);
 	e->endpoints[e->n_endpoints++] = http_client_create(e->loop, &peer);
 }
 

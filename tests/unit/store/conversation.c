@@ -554,21 +554,27 @@ Test(conversation, goes_on_to_an_endpoint_that_answers)
 		cr_assert_eq(commit_one(&s).outcome, STORE_COMMITTED);
 	await_watches(&s, 1);
 	cr_assert_lt(env_mono_ms(loop_env(s.bed.loop)) - began_ms, 1000);
+	cr_expect_null(store_trouble(s.bed.store), "it is served");
 	tape_finish(&t);
 	stage_finish(&s);
 }
 
-/* Nobody answers: nothing was written, and that is said, to all of many batches in one time. */
+/* Nobody answers: nothing was written, and that is said, to all of many batches in one time, in
+ * words for people. */
 Test(conversation, without_any_endpoint_writes_fail_and_are_known_to)
 {
 	enum { N = 1000 };
 	struct commit *c = xcalloc(N, sizeof(*c));
+	auto_xfree char *told = NULL;
 	struct stage s;
 	int64_t began_ms;
 	char key[64];
 
 	stage_init(&s);
+	told = xasprintf("the state store (etcd at %s) does not answer: Connection refused",
+			 gateway_url(s.gateway));
 	gateway_destroy(s.gateway);
+	cr_expect_null(store_trouble(s.bed.store), "it was not asked");
 	began_ms = env_mono_ms(loop_env(s.bed.loop));
 	for (int i = 0; i < N; i++) {
 		struct store_write w;
@@ -579,8 +585,11 @@ Test(conversation, without_any_endpoint_writes_fail_and_are_known_to)
 	}
 	commits_wait(&s.bed, c, N);
 	for (int i = 0; i < N; i++)
-		cr_assert(c[i].outcome == STORE_FAILED && c[i].err.code == ERR_UNAVAILABLE, "%s",
-			  c[i].err.text);
+		cr_assert(c[i].outcome == STORE_FAILED && c[i].err.code == ERR_UNAVAILABLE &&
+				  !strcmp(c[i].err.text, told),
+			  "%s", c[i].err.text);
+	cr_assert_not_null(store_trouble(s.bed.store));
+	cr_expect_str_eq(store_trouble(s.bed.store)->text, told);
 	cr_assert_lt(env_mono_ms(loop_env(s.bed.loop)) - began_ms, 8000);
 	free(c);
 	s.gateway = gateway_create(s.bed.loop, on_request, &s);
