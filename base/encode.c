@@ -1,7 +1,10 @@
 /* Base64, hex, SHA-256, UUIDs, percent-encoding, UTF-8. Times are in time.c. */
 #include "base/encode.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <openssl/evp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/loop.h"
@@ -121,6 +124,22 @@ static bool is_unreserved(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
 	       c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+int int64_parse(const char *text, int64_t *ret)
+{
+	const char *digits = text + (*text == '-');
+	long long value;
+	char *end;
+
+	if (!isdigit((unsigned char)*digits))
+		return -1;
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (errno || *end)
+		return -1;
+	*ret = value;
+	return 0;
 }
 
 void percent_encode(struct strbuf *out, const char *s)

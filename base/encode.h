@@ -1,4 +1,4 @@
-/* Small encodings: base64, hex, SHA-256, UUIDs, RFC 3339 times, percent-encoding. */
+/* Small encodings: base64, hex, SHA-256, UUIDs, numbers, RFC 3339 times, percent-encoding. */
 #ifndef BASE_ENCODE_H
 #define BASE_ENCODE_H
 
@@ -27,6 +27,9 @@ void time_format_micro(char out[TIME_SIZE], int64_t wall_ns);
 /* RFC 3339 with any fraction (cut at nanoseconds) and offset; -1 when malformed or not in the
  * years 1678 to 2261, which is what 64 bits of nanoseconds hold. */
 int time_parse(const char *text, int64_t *ret_wall_ns);
+
+/* Decimal digits, perhaps behind a minus; -1 on anything else. */
+int int64_parse(const char *text, int64_t *ret);
 
 /* "1h30m", "90s", "250ms" (Go's duration grammar) to nanoseconds; -1 when malformed. */
 int duration_parse(const char *text, int64_t *ret_ns);

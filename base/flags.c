@@ -19,10 +19,12 @@
 #include "base/strbuf.h"
 #include "base/yaml.h"
 
-#define NS_PER_MS   1000000
-#define NAME_SIZE   100 /* of the name of an environment variable */
-#define HELP_COLUMN 30
-#define CONFIG_FLAG "config"
+#define NS_PER_MS    1000000
+#define NAME_SIZE    100 /* of the name of an environment variable */
+#define HELP_COLUMN  30
+#define CONFIG_FLAG  "config"
+#define HELP_FLAG    "help"
+#define VERSION_FLAG "version"
 
 /* The text given for one flag, and where. */
 struct given {
@@ -76,32 +78,62 @@ static size_t flag_find(const struct flag_set *set, const char *name, size_t n)
 	return i;
 }
 
-static const char *closest_flag(const struct flag_set *set, const char *name, size_t n)
+/* --- what is said of mistakes --- */
+
+int flag_fail_unknown(const char *word, size_t n, const char *meant, const char *help,
+		      struct error *err)
 {
+	if (meant)
+		return error_set(err, ERR_BAD_REQUEST,
+				 "unknown flag \"%.*s\"; did you mean \"%s%s\"?", (int)n, word,
+				 *word == '-' ? "--" : "", meant);
+	return error_set(err, ERR_BAD_REQUEST, "unknown flag \"%.*s\"; see: %s --help", (int)n,
+			 word, help);
+}
+
+int flag_fail_no_value(const char *name, const char *metavar, struct error *err)
+{
+	return error_set(err, ERR_BAD_REQUEST, "--%s needs a value: %s", name, metavar);
+}
+
+int flag_fail_value(const char *name, struct error *err)
+{
+	return error_set(err, ERR_BAD_REQUEST, "--%s takes no value", name);
+}
+
+bool flag_words_have(const char *words, const char *word, size_t n)
+{
+	for (;;) {
+		size_t length = strcspn(words, "|");
+
+		if (length == n && !memcmp(words, word, n))
+			return true;
+		if (!words[length])
+			return false;
+		words += length + 1;
+	}
+}
+
+/* The word is that of a flag: of n bytes, with its dashes, or a key of the file. */
+static int fail_unknown(const struct parse *p, const char *word, size_t n)
+{
+	size_t dashes = strspn(word, "-") < n ? strspn(word, "-") : n;
 	struct closest c;
 
-	closest_init(&c, name, n);
-	for (size_t i = 0; i < set->n; i++)
-		closest_offer(&c, set->flags[i].name);
+	closest_init(&c, word + dashes, n - dashes);
+	for (size_t i = 0; i < p->set->n; i++)
+		closest_offer(&c, p->set->flags[i].name);
 	closest_offer(&c, CONFIG_FLAG);
-	return c.best;
+	closest_offer(&c, HELP_FLAG);
+	closest_offer(&c, VERSION_FLAG);
+	return flag_fail_unknown(word, n, c.best, p->set->program, p->err);
 }
 
-static int fail_unknown(const struct parse *p, const char *dashes, const char *name, size_t n)
-{
-	const char *closest = closest_flag(p->set, name, n);
-
-	if (closest)
-		return error_set(p->err, ERR_BAD_REQUEST,
-				 "unknown flag \"%s%.*s\", did you mean \"%s%s\"?", dashes, (int)n,
-				 name, dashes, closest);
-	return error_set(p->err, ERR_BAD_REQUEST, "unknown flag \"%s%.*s\", see %s --help", dashes,
-			 (int)n, name, p->set->program);
-}
+/* --- sources --- */
 
 static void env_name(const struct flag_set *set, const char *flag, char out[NAME_SIZE])
 {
-	int n = snprintf(out, NAME_SIZE, "%s_%s", set->env_prefix, flag);
+	int n = snprintf(out, NAME_SIZE, "%s_%s", set->program, flag);
 
 	assert(n < NAME_SIZE);
 	for (char *c = out; *c; c++)
@@ -132,7 +164,7 @@ static int read_member(struct parse *p, const char *key, const json_t *value)
 	auto_xfree char *text = NULL;
 
 	if (i == p->set->n)
-		return fail_unknown(p, "", key, strlen(key));
+		return fail_unknown(p, key, strlen(key));
 	if (json_is_object(value) || json_is_array(value) || json_is_null(value))
 		return error_set(p->err, ERR_BAD_REQUEST, "%s must be a single value", key);
 	text = json_is_string(value) ? xstrdup(json_string_value(value)) : json_print(value);
@@ -175,19 +207,27 @@ static int read_config(struct parse *p)
 	return read_config_text(p, text, n) ? error_prefix(p->err, "%s", p->config) : 0;
 }
 
+static bool is_word(const char *name, size_t n, const char *word)
+{
+	return n == strlen(word) && !memcmp(name, word, n);
+}
+
 /* One argument, and perhaps the one behind it. Returns how many were used, -1 on failure. */
 static int read_argument(struct parse *p, char **args, int left)
 {
 	const char *name = args[0] + 2, *equals = strchr(args[0], '='), *text;
 	size_t n = equals ? (size_t)(equals - name) : strlen(name);
 	size_t i = flag_find(p->set, name, n);
-	bool config = n == strlen(CONFIG_FLAG) && !memcmp(name, CONFIG_FLAG, n);
+	bool config = is_word(name, n, CONFIG_FLAG);
 	bool alone = !config && i < p->set->n && p->set->flags[i].type == FLAG_BOOL;
 
+	if (is_word(name, n, HELP_FLAG) || is_word(name, n, VERSION_FLAG))
+		return flag_fail_value(is_word(name, n, HELP_FLAG) ? HELP_FLAG : VERSION_FLAG,
+				       p->err);
 	if (i == p->set->n && !config)
-		return fail_unknown(p, "--", name, n);
+		return fail_unknown(p, args[0], n + 2);
 	if (!equals && !alone && left < 2)
-		return error_set(p->err, ERR_BAD_REQUEST, "--%s needs a value", name);
+		return flag_fail_no_value(name, config ? "FILE" : p->set->flags[i].metavar, p->err);
 	text = equals ? equals + 1 : alone ? "true" : args[1];
 	if (config) {
 		free(p->config);
@@ -203,9 +243,12 @@ static int read_arguments(struct parse *p, int argc, char **argv)
 	for (int i = 1; i < argc;) {
 		int used;
 
-		if (strncmp(argv[i], "--", 2) || !argv[i][2])
-			return error_set(p->err, ERR_BAD_REQUEST, "unexpected argument \"%s\"",
-					 argv[i]);
+		if (argv[i][0] != '-' || !strcmp(argv[i], "-") || !strcmp(argv[i], "--"))
+			return error_set(p->err, ERR_BAD_REQUEST,
+					 "unexpected argument \"%s\"; see: %s --help", argv[i],
+					 p->set->program);
+		if (argv[i][1] != '-')
+			return fail_unknown(p, argv[i], strcspn(argv[i], "="));
 		used = read_argument(p, argv + i, argc - i);
 		if (used < 0)
 			return -1;
@@ -214,18 +257,7 @@ static int read_arguments(struct parse *p, int argc, char **argv)
 	return 0;
 }
 
-static int number_of(const char *text, int64_t *ret)
-{
-	char *end;
-	long long value;
-
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || end == text || *end || isspace((unsigned char)*text))
-		return -1;
-	*ret = value;
-	return 0;
-}
+/* --- values --- */
 
 static int milliseconds_of(const char *text, int64_t *ret)
 {
@@ -247,39 +279,64 @@ static int truth_of(const char *text, bool *ret)
 	return 0;
 }
 
-static int convert(const struct flag *flag, const struct given *g, union meaning *ret,
-		   struct error *err)
+/* What a text that its flag's type cannot take should have been; NULL: it can. */
+static const char *convert(const struct flag *flag, const char *text, union meaning *ret)
 {
-	const char *wanted = NULL;
-
-	if (flag->type == FLAG_INT && number_of(g->text, &ret->number))
-		wanted = "a whole number";
-	else if (flag->type == FLAG_DURATION && milliseconds_of(g->text, &ret->number))
-		wanted = "a duration like 1h30m, 90s or 250ms";
-	else if (flag->type == FLAG_BOOL && truth_of(g->text, &ret->truth))
-		wanted = "true or false";
-	return !wanted ? 0
-		       : error_set(err, ERR_BAD_REQUEST, "%s: \"%s\" is not %s", g->source, g->text,
-				   wanted);
+	switch (flag->type) {
+	case FLAG_INT:
+		return int64_parse(text, &ret->number) ? "a whole number" : NULL;
+	case FLAG_DURATION:
+		return milliseconds_of(text, &ret->number) ? FLAG_DURATION_WANTED : NULL;
+	case FLAG_BOOL:
+		return truth_of(text, &ret->truth) ? FLAG_BOOL_WANTED : NULL;
+	case FLAG_CHOICE:
+	case FLAG_STRING:
+		break;
+	}
+	return NULL;
 }
 
-static void store(const struct flag *flag, struct given *g, const union meaning *meaning)
+static int check(const struct flag *flag, const struct given *g, union meaning *ret,
+		 struct error *err)
+{
+	const char *wanted = convert(flag, g->text, ret), *mistake;
+
+	if (wanted)
+		return error_set(err, ERR_BAD_REQUEST, "%s: \"%s\" is not %s", g->source, g->text,
+				 wanted);
+	if (flag->type == FLAG_CHOICE && !flag_words_have(flag->metavar, g->text, strlen(g->text)))
+		return error_set(err, ERR_BAD_REQUEST, "%s: \"%s\" is none of %s", g->source,
+				 g->text, flag->metavar);
+	mistake = flag->mistake ? flag->mistake(g->text) : NULL;
+	return mistake ? error_set(err, ERR_BAD_REQUEST, "%s: \"%s\" %s", g->source, g->text,
+				   mistake)
+		       : 0;
+}
+
+static void *value_of(const struct flag *flag, void *settings)
+{
+	return (char *)settings + flag->at;
+}
+
+static void store(const struct flag *flag, struct given *g, const union meaning *meaning,
+		  void *value)
 {
 	switch (flag->type) {
 	case FLAG_STRING:
-		*(char **)flag->value = take_ptr(g->text);
+	case FLAG_CHOICE:
+		*(char **)value = take_ptr(g->text);
 		break;
 	case FLAG_INT:
 	case FLAG_DURATION:
-		*(int64_t *)flag->value = meaning->number;
+		*(int64_t *)value = meaning->number;
 		break;
 	case FLAG_BOOL:
-		*(bool *)flag->value = meaning->truth;
+		*(bool *)value = meaning->truth;
 		break;
 	}
 }
 
-static int store_all(struct parse *p)
+static int store_all(struct parse *p, void *settings)
 {
 	const struct flag_set *set = p->set;
 	auto_xfree union meaning *meanings = xcalloc(set->n, sizeof(*meanings));
@@ -287,11 +344,16 @@ static int store_all(struct parse *p)
 	for (size_t i = 0; i < set->n; i++) {
 		const struct given *g = strongest(p, i);
 
-		if (g->text && convert(&set->flags[i], g, &meanings[i], p->err))
+		if (g->text && check(&set->flags[i], g, &meanings[i], p->err))
 			return -1;
+		if (set->flags[i].required && (!g->text || !*g->text))
+			return error_set(p->err, ERR_BAD_REQUEST,
+					 "--%s is required; see: %s --help", set->flags[i].name,
+					 set->program);
 	}
 	for (size_t i = 0; i < set->n; i++)
-		store(&set->flags[i], strongest(p, i), &meanings[i]);
+		store(&set->flags[i], strongest(p, i), &meanings[i],
+		      value_of(&set->flags[i], settings));
 	return 0;
 }
 
@@ -362,8 +424,8 @@ static void print_help(const struct flag_set *set)
 	}
 	print_flag(set, CONFIG_FLAG, "FILE", NULL,
 		   "YAML file whose keys are the names of these flags");
-	printf("  %-*s%s\n  %-*s%s\n", HELP_COLUMN - 2, "--help", "print this", HELP_COLUMN - 2,
-	       "--version", "print the version");
+	printf("  %-*s%s\n  %-*s%s\n", HELP_COLUMN - 2, "-h, --" HELP_FLAG, "print this",
+	       HELP_COLUMN - 2, "--" VERSION_FLAG, "print the version");
 }
 
 static bool has_argument(int argc, char **argv, const char *wanted)
@@ -374,33 +436,34 @@ static bool has_argument(int argc, char **argv, const char *wanted)
 	return false;
 }
 
-int flags_parse(const struct flag_set *set, int argc, char **argv, struct error *err)
+int flags_parse(const struct flag_set *set, void *settings, int argc, char **argv,
+		struct error *err)
 {
 	struct parse p;
 	int rc;
 
-	if (has_argument(argc, argv, "--help")) {
+	if (has_argument(argc, argv, "--" HELP_FLAG) || has_argument(argc, argv, "-h")) {
 		print_help(set);
 		return 1;
 	}
-	if (has_argument(argc, argv, "--version")) {
+	if (has_argument(argc, argv, "--" VERSION_FLAG)) {
 		printf("%s %s\n", set->program, FEDERATOR_VERSION);
 		return 1;
 	}
 	parse_init(&p, set, err);
 	rc = read_sources(&p, argc, argv);
 	if (!rc)
-		rc = store_all(&p);
+		rc = store_all(&p, settings);
 	parse_finish(&p);
 	return rc;
 }
 
-void flags_finish(const struct flag_set *set)
+void flags_finish(const struct flag_set *set, void *settings)
 {
 	for (size_t i = 0; i < set->n; i++) {
-		if (set->flags[i].type != FLAG_STRING)
-			continue;
-		free(*(char **)set->flags[i].value);
-		*(char **)set->flags[i].value = NULL;
+		const struct flag *flag = &set->flags[i];
+
+		if (flag->type == FLAG_STRING || flag->type == FLAG_CHOICE)
+			free(take_ptr(*(char **)value_of(flag, settings)));
 	}
 }

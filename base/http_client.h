@@ -24,6 +24,11 @@ struct http_client_config {
 	int max_connections; /* for short calls; 0: 16 */
 };
 
+/* What is wrong with a base_url, or with several with commas between them, as read behind the text;
+ * NULL: nothing. For flags. */
+const char *http_url_mistake(const char *text);
+const char *http_urls_mistake(const char *text);
+
 struct http_client *http_client_create(struct loop *loop, const struct http_client_config *config);
 void http_client_destroy(struct http_client *c); /* cancels all calls, without their callbacks */
 void http_client_set_token(struct http_client *c, const char *bearer_token);

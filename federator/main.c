@@ -1,17 +1,18 @@
 /* The federator process: settings, start, signals, an orderly end. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/flags.h"
+#include "base/http_client.h"
 #include "base/json.h"
 #include "base/listen.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "federator/clusters.h"
 #include "federator/compactor.h"
 #include "federator/controllers.h"
 #include "federator/jobs.h"
 #include "federator/lag.h"
+#include "federator/outage.h"
 #include "federator/placer.h"
 #include "federator/queues.h"
 #include "federator/tunnel.h"
@@ -20,51 +21,48 @@
 #define DRAIN_MS     5000
 
 struct settings {
-	char *state, *listen, *url, *store, *etcd, *etcd_ca, *etcd_cert, *etcd_key, *log_level;
+	char *state, *listen, *url, *store, *etcd, *etcd_ca, *etcd_cert, *etcd_key;
 };
 
 struct process {
-	struct settings settings;
+	const struct settings *settings;
 	struct listen listen;
 	struct hub hub;
 	struct server_profile profile;
 	struct compactor *compactor;
 	struct lag *lag;
+	struct outage *outage;
 	bool stopping;
-	int exit_code;
 };
 
-static struct flag_set settings_flags(struct settings *s, struct flag *flags)
-{
-	const struct flag list[] = {
-		{"state", FLAG_STRING, "DIR", NULL,
-		 "keys, certificates and admin.kubeconfig ($XDG_STATE_HOME/federator, or "
-		 "/var/lib/federator as root)",
-		 &s->state},
-		{"listen", FLAG_STRING, "HOST:PORT", "127.0.0.1:7443", "where to listen",
-		 &s->listen},
-		{"url", FLAG_STRING, "URL", NULL, "where others reach this replica", &s->url},
-		{"store", FLAG_STRING, "etcd|memory", "etcd", "where objects are kept", &s->store},
-		{"etcd", FLAG_STRING, "URLS", "http://127.0.0.1:7479", "etcd's client URLs",
-		 &s->etcd},
-		{"etcd-ca-file", FLAG_STRING, "FILE", NULL, "CA of etcd's certificates",
-		 &s->etcd_ca},
-		{"etcd-cert-file", FLAG_STRING, "FILE", NULL, "our certificate for etcd",
-		 &s->etcd_cert},
-		{"etcd-key-file", FLAG_STRING, "FILE", NULL, "its key", &s->etcd_key},
-		{"log-level", FLAG_STRING, "LEVEL", "info", "error, warn, info or debug",
-		 &s->log_level},
-	};
+#define AT(field) .at = offsetof(struct settings, field)
+static const struct flag flags[] = {
+	{"state", FLAG_STRING, "DIR", NULL,
+	 "keys, certificates and admin.kubeconfig ($XDG_STATE_HOME/federator, or "
+	 "/var/lib/federator as root)",
+	 AT(state)},
+	{"listen", FLAG_STRING, "IP:PORT", "127.0.0.1:7443", "where to listen", AT(listen),
+	 .mistake = listen_mistake},
+	{"url", FLAG_STRING, "URL", NULL, "where others reach this replica", AT(url),
+	 .mistake = http_url_mistake},
+	{"store", FLAG_CHOICE, "etcd|memory", "etcd", "where objects are kept", AT(store)},
+	{"etcd", FLAG_STRING, "URLS", "http://127.0.0.1:7479", "etcd's client URLs", AT(etcd),
+	 .mistake = http_urls_mistake},
+	{"etcd-ca-file", FLAG_STRING, "FILE", NULL, "CA of etcd's certificates", AT(etcd_ca)},
+	{"etcd-cert-file", FLAG_STRING, "FILE", NULL, "our certificate for etcd", AT(etcd_cert)},
+	{"etcd-key-file", FLAG_STRING, "FILE", NULL, "its key", AT(etcd_key)},
+};
+#undef AT
 
-	memcpy(flags, list, sizeof(list));
-	return (struct flag_set){
-		.program = "federator",
-		.env_prefix = "FEDERATOR",
-		.summary = "federator --etcd http://127.0.0.1:7479\n\n"
-			   "The hub of a federation of Kubernetes clusters for batch jobs.",
-		.flags = flags,
-		.n = ARRAY_LEN(list),
-	};
+static int check_settings(const void *settings, struct error *err)
+{
+	const struct settings *s = settings;
+
+	if (!s->etcd_cert != !s->etcd_key)
+		return error_set(err, ERR_BAD_REQUEST, "--%s needs --%s too",
+				 s->etcd_cert ? "etcd-cert-file" : "etcd-key-file",
+				 s->etcd_cert ? "etcd-key-file" : "etcd-cert-file");
+	return 0;
 }
 
 static char *default_state(void)
@@ -80,20 +78,21 @@ static char *default_state(void)
 
 /* --- store --- */
 
-static int read_optional(const char *path, char **ret, struct error *err)
+static int read_optional(const char *flag, const char *path, char **ret, struct error *err)
 {
 	size_t n;
 
-	return path ? file_read(path, ret, &n, err) : 0;
+	return path && file_read(path, ret, &n, err) ? error_prefix(err, "--%s", flag) : 0;
 }
 
 static int open_etcd(struct process *p, struct error *err)
 {
-	const struct settings *s = &p->settings;
+	const struct settings *s = p->settings;
 	auto_xfree char *ca = NULL, *cert = NULL, *key = NULL;
 
-	if (read_optional(s->etcd_ca, &ca, err) || read_optional(s->etcd_cert, &cert, err) ||
-	    read_optional(s->etcd_key, &key, err))
+	if (read_optional("etcd-ca-file", s->etcd_ca, &ca, err) ||
+	    read_optional("etcd-cert-file", s->etcd_cert, &cert, err) ||
+	    read_optional("etcd-key-file", s->etcd_key, &key, err))
 		return -1;
 	p->hub.store = store_etcd_create(p->hub.loop, &(struct store_etcd_config){
 							      .endpoints = s->etcd,
@@ -106,11 +105,8 @@ static int open_etcd(struct process *p, struct error *err)
 
 static int open_store(struct process *p, struct error *err)
 {
-	if (!strcmp(p->settings.store, "etcd"))
+	if (!strcmp(p->settings->store, "etcd"))
 		return open_etcd(p, err);
-	if (strcmp(p->settings.store, "memory"))
-		return error_set(err, ERR_BAD_REQUEST, "--store is etcd or memory, not \"%s\"",
-				 p->settings.store);
 	p->hub.store = store_memory_create(p->hub.loop);
 	return 0;
 }
@@ -202,6 +198,7 @@ static void make_parts(struct process *p)
 
 	p->hub.cache = cache_create(p->hub.store, p->hub.loop, joins, on_cache_ready, p);
 	p->lag = lag_create(p->hub.loop, p->hub.cache);
+	p->outage = outage_create(p->hub.loop, p->hub.store);
 	p->hub.placer = placer_create(&p->hub);
 	p->hub.jobs = jobs_create(&p->hub);
 	p->hub.clusters = clusters_create(&p->hub);
@@ -212,16 +209,15 @@ static void make_parts(struct process *p)
 
 static int open_state(struct process *p, struct error *err)
 {
-	struct settings *s = &p->settings;
+	const struct settings *s = p->settings;
+	auto_xfree char *dir = s->state ? xstrdup(s->state) : default_state();
 	char hostname[256] = "localhost";
 	const char *hosts[] = {p->listen.host, "localhost", "127.0.0.1", hostname, NULL};
 
 	gethostname(hostname, sizeof(hostname) - 1);
-	if (!s->state)
-		s->state = default_state();
 	p->hub.url = s->url ? xstrdup(s->url) : xasprintf("https://%s", s->listen);
-	return state_open(s->state, "federator", hosts, p->hub.url,
-			  env_wall_ns(p->hub.env) / 1000000000, &p->hub.state, err);
+	return state_open(dir, "federator", hosts, p->hub.url, env_wall_ns(p->hub.env) / 1000000000,
+			  &p->hub.state, err);
 }
 
 /* --- end --- */
@@ -230,9 +226,6 @@ static void on_server_gone(void *arg)
 {
 	struct process *p = arg;
 
-	lag_destroy(p->lag);
-	cache_destroy(p->hub.cache);
-	p->hub.cache = NULL;
 	loop_stop(p->hub.loop);
 }
 
@@ -262,8 +255,12 @@ static void stop(void *arg)
 		on_resigned(p);
 }
 
+/* Also of one that did not come to run. */
 static void process_finish(struct process *p)
 {
+	lag_destroy(p->lag);
+	outage_destroy(p->outage);
+	cache_destroy(take_ptr(p->hub.cache));
 	compactor_destroy(p->compactor);
 	controllers_destroy(p->hub.controllers);
 	tunnel_destroy(p->hub.tunnel);
@@ -279,43 +276,43 @@ static void process_finish(struct process *p)
 	loop_destroy(p->hub.loop);
 }
 
-static int run(struct process *p, struct error *err)
+static int start(struct process *p, struct error *err)
 {
-	p->hub.loop = loop_create();
-	p->hub.env = loop_env(p->hub.loop);
-	if (listen_parse(p->settings.listen, &p->listen, err) || open_state(p, err) ||
-	    open_store(p, err))
+	if (listen_parse(p->settings->listen, &p->listen, err) || open_store(p, err) ||
+	    open_state(p, err))
 		return -1;
 	make_parts(p);
-	if (start_server(p, err))
-		return -1;
-	loop_on_stop_signal(p->hub.loop, stop, p);
-	loop_run(p->hub.loop);
-	process_finish(p);
-	return 0;
+	return start_server(p, err);
+}
+
+static int run(const void *settings, int *ret_exit_code, struct error *err)
+{
+	struct process p = {.settings = settings};
+	int rc;
+
+	p.hub.loop = loop_create();
+	p.hub.env = loop_env(p.hub.loop);
+	rc = start(&p, err);
+	if (!rc) {
+		loop_on_stop_signal(p.hub.loop, stop, &p);
+		loop_run(p.hub.loop);
+	}
+	process_finish(&p);
+	return rc;
 }
 
 int main(int argc, char **argv)
 {
-	struct process p = {0};
-	enum log_level level;
-	struct flag flags[16];
-	struct flag_set set = settings_flags(&p.settings, flags);
-	struct error err;
-	int rc = flags_parse(&set, argc, argv, &err);
+	static const struct program federator = {
+		.name = "federator",
+		.summary = "federator --etcd http://127.0.0.1:7479\n\n"
+			   "The hub of a federation of Kubernetes clusters for batch jobs.",
+		.flags = flags,
+		.n_flags = ARRAY_LEN(flags),
+		.settings_size = sizeof(struct settings),
+		.check = check_settings,
+		.run = run,
+	};
 
-	if (rc > 0)
-		return 0;
-	if (rc < 0 || log_level_parse(p.settings.log_level, &level)) {
-		fprintf(stderr, "federator: %s\n",
-			rc < 0 ? err.text : "--log-level is error, warn, info or debug");
-		return 2;
-	}
-	log_set_level(level);
-	rc = run(&p, &err);
-	flags_finish(&set);
-	if (!rc)
-		return p.exit_code;
-	fprintf(stderr, "federator: %s\n", err.text);
-	return 1;
+	return program_main(&federator, argc, argv);
 }

@@ -21,8 +21,8 @@ struct reporter;
 struct requests;
 struct standalone;
 
-struct settings {
-	char *name, *hub, *token_file, *ca_hash, *ca_file, *kubeconfig, *state, *log_level;
+struct settings { /* in an agent: borrowed from main() */
+	char *name, *hub, *token_file, *ca_hash, *ca_file, *kubeconfig, *state;
 	int64_t shutout_wait_ms, keep_pods_ms, journal_keep_ms;
 	bool standalone, beside_volcano;
 	char *explain; /* "ns/job"; standalone only */

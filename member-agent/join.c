@@ -19,7 +19,7 @@ struct join {
 	struct identity_call *saving;
 	struct timer *timer;
 	void (*next)(struct join *j); /* after the timer */
-	bool told;                    /* the user was told what is waited for */
+	char *told;                   /* what is waited for, as the user was told last */
 	void (*done)(struct agent *a);
 };
 
@@ -33,29 +33,42 @@ static void on_timer(void *arg)
 	j->next(j);
 }
 
-static void later(struct join *j, void (*next)(struct join *j))
+/* Tells what is waited for, once as long as it is the same, and goes on with next. */
+static void later(struct join *j, const char *what, void (*next)(struct join *j))
 {
+	if (!j->told || strcmp(j->told, what) != 0)
+		log_info("join", "waits: %s", what);
+	free(j->told);
+	j->told = xstrdup(what);
 	j->next = next;
 	timer_start(j->timer, POLL_MS);
 }
 
-static void give_up(struct join *j, const char *text)
+static void __attribute__((format(printf, 2, 3))) give_up(struct join *j, const char *fmt, ...)
 {
-	agent_stop(j->agent, 1, text);
+	auto_strbuf text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	agent_stop(j->agent, 1, strbuf_str(&text));
 }
 
 /* What waiting may cure is tried again; what it cannot ends the process with the hub's words. */
 static void failed(struct join *j, const struct kube_answer *a, void (*again)(struct join *j))
 {
+	const struct settings *s = &j->agent->settings;
+
 	if (a->status == 401)
-		give_up(j, "the hub does not know this token, or it has expired: fedctl cluster "
-			   "token create");
+		give_up(j,
+			"the hub at %s does not know the token of --token-file \"%s\", or it has "
+			"expired; make one: fedctl cluster token create %s",
+			s->hub, s->token_file, s->name);
 	else if (a->status == 403 || a->status == 422 || a->status == 400)
-		give_up(j, a->err.text);
-	else {
-		log_warn("join", "%s", a->err.text);
-		later(j, again);
-	}
+		give_up(j, "the hub at %s refuses cluster %s: %s", s->hub, s->name, a->err.text);
+	else
+		later(j, a->err.text, again);
 }
 
 /* --- 4: the certificate --- */
@@ -66,7 +79,7 @@ static void on_saved(const struct error *err, void *arg)
 
 	j->saving = NULL;
 	if (err)
-		give_up(j, err->text);
+		give_up(j, "%s", err->text);
 	else
 		j->done(j->agent);
 }
@@ -106,11 +119,11 @@ static void on_request_read(const struct kube_answer *a, void *arg)
 	struct join *j = arg;
 	auto_json *request = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
 	const char *certificate = json_str_at(request, "status", "certificate", NULL);
+	auto_xfree char *wanted = NULL;
 
 	/* Somebody removed it, perhaps with the Cluster: both are made again. */
 	if (a->status == 404) {
-		j->told = false;
-		later(j, ask_cluster);
+		later(j, "the hub has lost the request to join; it is made again", ask_cluster);
 		return;
 	}
 	if (!a->ok) {
@@ -118,18 +131,19 @@ static void on_request_read(const struct kube_answer *a, void *arg)
 		return;
 	}
 	if (!is_our_request(j, request)) {
-		give_up(j, "the hub holds a certificate request of another key for this cluster; "
-			   "remove it: kubectl delete csr <cluster>");
+		give_up(j,
+			"the hub holds a certificate request of another key for cluster %s; remove "
+			"it: kubectl delete csr %s",
+			j->agent->settings.name, j->agent->settings.name);
 		return;
 	}
 	if (certificate) {
 		take_certificate(j, certificate);
 		return;
 	}
-	if (!j->told)
-		log_info("join", "waits for: fedctl cluster accept %s", j->agent->settings.name);
-	j->told = true;
-	later(j, ask_request);
+	wanted = xasprintf("the hub has to accept it: fedctl cluster accept %s",
+			   j->agent->settings.name);
+	later(j, wanted, ask_request);
 }
 
 static void ask_request(struct join *j)
@@ -181,7 +195,7 @@ static void on_key_saved(const struct error *err, void *arg)
 
 	j->saving = NULL;
 	if (err)
-		give_up(j, err->text);
+		give_up(j, "%s", err->text);
 	else
 		make_request(j);
 }
@@ -243,17 +257,64 @@ static void ask_cluster(struct join *j)
 
 /* --- 1: the hub's CA, by its hash or from a file --- */
 
+/* "id.secret" */
+static bool is_token(const char *text)
+{
+	size_t id = strcspn(text, ".");
+
+	return id && text[id] && text[id + 1] && !text[strcspn(text, " \t\r\n")];
+}
+
 static int read_token(const struct settings *s, char **ret, struct error *err)
 {
+	auto_xfree char *token = NULL;
 	size_t n;
 
 	if (!s->token_file)
 		return error_set(err, ERR_BAD_REQUEST,
-				 "this member has not joined yet: --token-file is required");
-	if (file_read(s->token_file, ret, &n, err))
-		return -1;
-	(*ret)[strcspn(*ret, " \r\n")] = '\0';
+				 "this member has not joined yet: --token-file is required (fedctl "
+				 "cluster token create %s)",
+				 s->name);
+	if (file_read(s->token_file, &token, &n, err))
+		return error_prefix(err, "--token-file");
+	token[strcspn(token, "\r\n")] = '\0';
+	if (!is_token(token))
+		return error_set(err, ERR_BAD_REQUEST,
+				 "--token-file: \"%s\" holds no token (one line ID.SECRET, as "
+				 "fedctl cluster token create %s prints it)",
+				 s->token_file, s->name);
+	*ret = take_ptr(token);
 	return 0;
+}
+
+static int read_ca(const struct settings *s, char **ret, struct error *err)
+{
+	auto_xfree char *pem = NULL;
+	char hash[72];
+	size_t n;
+
+	if (file_read(s->ca_file, &pem, &n, err))
+		return error_prefix(err, "--ca-file");
+	if (pki_cert_hash(pem, hash, NULL))
+		return error_set(err, ERR_BAD_REQUEST, "--ca-file: \"%s\" holds no certificate",
+				 s->ca_file);
+	*ret = take_ptr(pem);
+	return 0;
+}
+
+int join_check(const struct settings *s, const struct identity *id, struct error *err)
+{
+	auto_xfree char *token = NULL, *ca = NULL;
+
+	if (id->cert_pem && id->cluster_uid)
+		return 0;
+	if (read_token(s, &token, err))
+		return -1;
+	if (!id->ca_pem && !s->ca_file && !s->ca_hash)
+		return error_set(err, ERR_BAD_REQUEST,
+				 "this member has not joined yet: --ca-hash (or --ca-file) is "
+				 "required (on the hub: <state>/pki/ca.hash)");
+	return !id->ca_pem && s->ca_file ? read_ca(s, &ca, err) : 0;
 }
 
 static int make_key(struct join *j, struct error *err)
@@ -276,7 +337,7 @@ static void with_ca(struct join *j)
 	struct error err;
 
 	if (read_token(&j->agent->settings, &token, &err) || make_key(j, &err)) {
-		give_up(j, err.text);
+		give_up(j, "%s", err.text);
 		return;
 	}
 	config.token = token;
@@ -286,26 +347,40 @@ static void with_ca(struct join *j)
 
 static void ask_ca(struct join *j);
 
+static void take_ca(struct join *j, const char *pem)
+{
+	const struct settings *s = &j->agent->settings;
+	char hash[72];
+	struct error err;
+
+	if (pki_cert_hash(pem, hash, &err)) {
+		give_up(j, "the CA of the hub at %s cannot be read: %s", s->hub, err.text);
+	} else if (strcmp(hash, s->ca_hash) != 0) {
+		give_up(j,
+			"the CA of the hub at %s has the hash %s and not that of --ca-hash: this "
+			"is another server, or somebody between",
+			s->hub, hash);
+	} else {
+		j->agent->identity.ca_pem = xstrdup(pem);
+		with_ca(j);
+	}
+}
+
 static void on_ca(const struct http_answer *a, void *arg)
 {
 	struct join *j = arg;
 	auto_json *page = a->status == 200 ? json_parse(a->body, a->size, NULL, NULL) : NULL;
 	const char *pem = json_str_at(page, "certificate", NULL);
-	char hash[72];
-	struct error err;
+	auto_xfree char *wrong = NULL;
 
-	if (!pem) {
-		log_warn("join", "read the hub's CA: %s", a->status ? "not served" : a->err.text);
-		later(j, ask_ca);
+	if (pem) {
+		take_ca(j, pem);
 		return;
 	}
-	if (pki_cert_hash(pem, hash, &err) || strcmp(hash, j->agent->settings.ca_hash)) {
-		give_up(j, "the hub's CA does not have the hash that --ca-hash gives: this is "
-			   "another server, or somebody between");
-		return;
-	}
-	j->agent->identity.ca_pem = xstrdup(pem);
-	with_ca(j);
+	if (a->status)
+		wrong = xasprintf("%s/ca answers %d: is this a federator?", j->agent->settings.hub,
+				  a->status);
+	later(j, wrong ? wrong : a->err.text, ask_ca);
 }
 
 /* Nothing is told to the hub on this connection: it only reads a certificate, which then must
@@ -327,22 +402,17 @@ struct join *join_start(struct agent *a, void (*done)(struct agent *a))
 {
 	struct join *j = xnew0(struct join);
 	struct error err;
-	size_t n;
 
 	j->agent = a;
 	j->done = done;
 	j->timer = timer_create_in(a->env, on_timer, j);
 	if (!a->identity.ca_pem && a->settings.ca_file &&
-	    file_read(a->settings.ca_file, &a->identity.ca_pem, &n, &err)) {
-		give_up(j, err.text);
-		return j;
-	}
-	if (a->identity.ca_pem)
+	    read_ca(&a->settings, &a->identity.ca_pem, &err))
+		give_up(j, "%s", err.text);
+	else if (a->identity.ca_pem)
 		with_ca(j);
-	else if (a->settings.ca_hash)
-		ask_ca(j);
 	else
-		give_up(j, "this member has not joined yet: --ca-hash (or --ca-file) is required");
+		ask_ca(j);
 	return j;
 }
 
@@ -354,5 +424,6 @@ void join_destroy(struct join *j)
 	identity_cancel(j->saving);
 	http_client_destroy(j->ca_reader);
 	kube_destroy(j->hub);
+	free(j->told);
 	free(j);
 }

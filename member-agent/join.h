@@ -7,6 +7,10 @@
 
 #include "member-agent/agent.h"
 
+/* Whether the settings have all that joining still needs of them; BAD_REQUEST names what is not
+ * right. With an identity that has joined they need nothing. */
+int join_check(const struct settings *s, const struct identity *id, struct error *err);
+
 /* Until a->identity has a certificate and the Cluster's uid; tries for as long as it takes. done is
  * called once; failures that no waiting cures end the process. */
 struct join *join_start(struct agent *a, void (*done)(struct agent *a));

@@ -3,9 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/flags.h"
+#include "api/meta.h"
+#include "base/http_client.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "member-agent/agent.h"
 #include "member-agent/election.h"
 #include "member-agent/heartbeat.h"
@@ -15,11 +17,13 @@
 #include "member-agent/requests.h"
 #include "member-agent/standalone.h"
 
-#define RETRY_MS 1000
+#define RETRY_MS    1000
+#define HASH_PREFIX "sha256:"
 
 struct process {
 	struct agent agent;
 	struct timer *timer;
+	char *told; /* why the start is tried again, as it was said last */
 	bool stopping;
 	enum election_before before;
 	bool shut_in; /* at the end: a predecessor's writes may be under way */
@@ -30,52 +34,118 @@ static struct process *process_of(struct agent *a)
 	return container_of(a, struct process, agent);
 }
 
-static struct flag_set settings_flags(struct settings *s, struct flag *flags)
-{
-	const struct flag list[] = {
-		{"name", FLAG_STRING, "NAME", NULL, "of this cluster on the hub", &s->name},
-		{"hub", FLAG_STRING, "URL", "https://127.0.0.1:7443", "the federator", &s->hub},
-		{"token-file", FLAG_STRING, "FILE", NULL,
-		 "bootstrap token, to join: fedctl cluster token create NAME", &s->token_file},
-		{"ca-hash", FLAG_STRING, "sha256:HEX", NULL, "of the hub's CA, to join",
-		 &s->ca_hash},
-		{"ca-file", FLAG_STRING, "FILE", NULL, "the hub's CA, instead of its hash",
-		 &s->ca_file},
-		{"kubeconfig", FLAG_STRING, "FILE", NULL,
-		 "of this cluster; without it, the pod's own", &s->kubeconfig},
-		{"state", FLAG_STRING, "DIR", NULL,
-		 "where the identity is kept; without it, the Secret "
-		 "federator-system/member-agent",
-		 &s->state},
-		{"shutout-wait", FLAG_DURATION, "TIME", "30s",
-		 "after a predecessor that did not leave cleanly, before any last word",
-		 &s->shutout_wait_ms},
-		{"keep-pods", FLAG_DURATION, "TIME", "10m", "ended pods stay so long, for logs",
-		 &s->keep_pods_ms},
-		{"journal-keep", FLAG_DURATION, "TIME", "168h", "outcomes stay so long",
-		 &s->journal_keep_ms},
-		{"standalone", FLAG_BOOL, "", "false", "run this cluster's own jobs, without a hub",
-		 &s->standalone},
-		{"beside-volcano", FLAG_BOOL, "", "false",
-		 "standalone: only jobs with schedulerName: federator; so it is anyway where "
-		 "Volcano's PodGroup is served",
-		 &s->beside_volcano},
-		{"explain", FLAG_STRING, "NS/JOB", NULL,
-		 "standalone: print how a job stands, and end", &s->explain},
-		{"log-level", FLAG_STRING, "LEVEL", "info", "error, warn, info or debug",
-		 &s->log_level},
-	};
+/* --- settings --- */
 
-	memcpy(flags, list, sizeof(list));
-	return (struct flag_set){
-		.program = "member-agent",
-		.env_prefix = "MEMBER_AGENT",
-		.summary =
-			"member-agent --name gpu --hub https://hub:7443 --token-file T --ca-hash "
-			"sha256:...\n\nRuns the jobs that a federator gives to this cluster.",
-		.flags = flags,
-		.n = ARRAY_LEN(list),
-	};
+static const char *cluster_mistake(const char *text)
+{
+	return name_mistake(NAME_CLUSTER, text);
+}
+
+static const char *hub_mistake(const char *text)
+{
+	const char *mistake = http_url_mistake(text);
+
+	if (mistake)
+		return mistake;
+	return strncmp(text, "https://", 8) ? "does not begin with https://" : NULL;
+}
+
+static const char *hash_mistake(const char *text)
+{
+	size_t prefix = strlen(HASH_PREFIX);
+	bool fits = strlen(text) == prefix + 64 && !strncmp(text, HASH_PREFIX, prefix) &&
+		    strspn(text + prefix, "0123456789abcdef") == 64;
+
+	return fits ? NULL
+		    : "is not " HASH_PREFIX " and 64 hexadecimal digits, as in the hub's "
+		      "pki/ca.hash";
+}
+
+static const char *job_mistake(const char *text)
+{
+	const char *slash = strchr(text, '/');
+
+	return slash && slash != text && slash[1] && !strchr(slash + 1, '/') ? NULL
+									     : "is not NS/JOB";
+}
+
+#define AT(field) .at = offsetof(struct settings, field)
+static const struct flag flags[] = {
+	{"name", FLAG_STRING, "NAME", NULL, "of this cluster on the hub", AT(name),
+	 .mistake = cluster_mistake, .required = true},
+	{"hub", FLAG_STRING, "URL", "https://127.0.0.1:7443", "the federator", AT(hub),
+	 .mistake = hub_mistake},
+	{"token-file", FLAG_STRING, "FILE", NULL,
+	 "bootstrap token, to join: fedctl cluster token create NAME", AT(token_file)},
+	{"ca-hash", FLAG_STRING, HASH_PREFIX "HEX", NULL, "of the hub's CA, to join", AT(ca_hash),
+	 .mistake = hash_mistake},
+	{"ca-file", FLAG_STRING, "FILE", NULL, "the hub's CA, instead of its hash", AT(ca_file)},
+	{"kubeconfig", FLAG_STRING, "FILE", NULL, "of this cluster; without it, the pod's own",
+	 AT(kubeconfig)},
+	{"state", FLAG_STRING, "DIR", NULL,
+	 "where the identity is kept; without it, the Secret federator-system/member-agent",
+	 AT(state)},
+	{"shutout-wait", FLAG_DURATION, "TIME", "30s",
+	 "after a predecessor that did not leave cleanly, before any last word",
+	 AT(shutout_wait_ms)},
+	{"keep-pods", FLAG_DURATION, "TIME", "10m", "ended pods stay so long, for logs",
+	 AT(keep_pods_ms)},
+	{"journal-keep", FLAG_DURATION, "TIME", "168h", "outcomes stay so long",
+	 AT(journal_keep_ms)},
+	{"standalone", FLAG_BOOL, "", "false", "run this cluster's own jobs, without a hub",
+	 AT(standalone)},
+	{"beside-volcano", FLAG_BOOL, "", "false",
+	 "standalone: only jobs with schedulerName: federator; so it is anyway where Volcano's "
+	 "PodGroup is served",
+	 AT(beside_volcano)},
+	{"explain", FLAG_STRING, "NS/JOB", NULL, "standalone: print how a job stands, and end",
+	 AT(explain), .mistake = job_mistake},
+};
+#undef AT
+
+/* A folder is read at once. */
+struct reading {
+	struct identity identity;
+	bool failed;
+	struct error err;
+};
+
+static void on_read(struct identity *take_id, const struct error *err, void *arg)
+{
+	struct reading *r = arg;
+
+	r->identity = *take_id;
+	r->failed = err != NULL;
+	if (err)
+		r->err = *err;
+}
+
+static int check_joining(const struct settings *s, struct error *err)
+{
+	struct reading r = {.failed = false};
+	int rc = -1;
+
+	identity_load(NULL, s->state, on_read, &r);
+	if (r.failed)
+		*err = r.err;
+	else
+		rc = join_check(s, &r.identity, err);
+	identity_finish(&r.identity);
+	return rc;
+}
+
+static int check_settings(const void *settings, struct error *err)
+{
+	const struct settings *s = settings;
+
+	if (s->explain && !s->standalone)
+		return error_set(err, ERR_BAD_REQUEST,
+				 "--explain needs --standalone; with a hub: fedctl explain job/%s",
+				 strchr(s->explain, '/') + 1);
+	if (s->beside_volcano && !s->standalone)
+		return error_set(err, ERR_BAD_REQUEST, "--beside-volcano needs --standalone");
+	/* Where the identity is a Secret, only that says whether there is anything to join. */
+	return s->standalone || !s->state ? 0 : check_joining(s, err);
 }
 
 /* --- the end --- */
@@ -240,6 +310,7 @@ static void on_elected(struct agent *a, enum election_before before)
 static void on_identity(struct identity *take_id, const struct error *err, void *arg)
 {
 	struct agent *a = arg;
+	struct error wrong;
 
 	a->loading = NULL;
 	if (err) {
@@ -247,12 +318,28 @@ static void on_identity(struct identity *take_id, const struct error *err, void 
 		return;
 	}
 	a->identity = *take_id;
+	if (join_check(&a->settings, &a->identity, &wrong)) {
+		agent_stop(a, 1, wrong.text);
+		return;
+	}
 	a->election = election_start(a, on_elected);
 }
 
 static void load_identity(struct agent *a)
 {
 	a->loading = identity_load(a->member, a->settings.state, on_identity, a);
+}
+
+/* Said once, as long as the reason stays the same. */
+static void start_later(struct agent *a, const char *what, const char *why)
+{
+	struct process *p = process_of(a);
+
+	if (!p->told || strcmp(p->told, why) != 0)
+		log_warn("agent", "%s: %s; goes on trying", what, why);
+	free(p->told);
+	p->told = xstrdup(why);
+	timer_start(p->timer, RETRY_MS);
 }
 
 static void on_namespace(const struct kube_answer *answer, void *arg)
@@ -266,8 +353,7 @@ static void on_namespace(const struct kube_answer *answer, void *arg)
 			load_identity(a);
 		return;
 	}
-	log_warn("agent", "make namespace " AGENT_NAMESPACE ": %s", answer->err.text);
-	timer_start(process_of(a)->timer, RETRY_MS);
+	start_later(a, "make namespace " AGENT_NAMESPACE " in this cluster", answer->err.text);
 }
 
 static void on_kube_system(const struct kube_answer *answer, void *arg)
@@ -279,8 +365,8 @@ static void on_kube_system(const struct kube_answer *answer, void *arg)
 	const char *uid = json_str_at(tree, "metadata", "uid", NULL);
 
 	if (!uid) {
-		log_warn("agent", "read this cluster's kube-system: %s", answer->err.text);
-		timer_start(process_of(a)->timer, RETRY_MS);
+		start_later(a, "read namespace kube-system of this cluster",
+			    answer->ok ? "it has no metadata.uid" : answer->err.text);
 		return;
 	}
 	free(a->member_uid);
@@ -338,50 +424,41 @@ static void agent_finish(struct agent *a)
 	loop_destroy(a->loop);
 }
 
-static int run(struct process *p, struct error *err)
+static int run(const void *settings, int *ret_exit_code, struct error *err)
 {
-	struct agent *a = &p->agent;
+	struct process p = {.agent.settings = *(const struct settings *)settings};
+	struct agent *a = &p.agent;
+	int rc;
 
-	if (!a->settings.name)
-		return error_set(err, ERR_BAD_REQUEST, "--name is required");
-	if (a->settings.explain && !a->settings.standalone)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "--explain needs --standalone; with a hub: fedctl explain job/%s",
-				 a->settings.explain);
 	a->loop = loop_create();
 	a->env = loop_env(a->loop);
 	loop_on_stop_signal(a->loop, on_signal, a);
-	if (open_member(a, err))
-		return -1;
-	p->timer = timer_create_in(a->env, start, a);
-	start(a);
-	loop_run(a->loop);
-	timer_destroy(p->timer);
+	rc = open_member(a, err);
+	if (!rc) {
+		p.timer = timer_create_in(a->env, start, a);
+		start(a);
+		loop_run(a->loop);
+		timer_destroy(p.timer);
+		*ret_exit_code = a->exit_code;
+	}
 	agent_finish(a);
-	return 0;
+	free(p.told);
+	return rc;
 }
 
 int main(int argc, char **argv)
 {
-	struct process p = {0};
-	enum log_level level;
-	struct flag flags[16];
-	struct flag_set set = settings_flags(&p.agent.settings, flags);
-	struct error err;
-	int rc = flags_parse(&set, argc, argv, &err);
+	static const struct program agent = {
+		.name = "member-agent",
+		.summary = "member-agent --name gpu --hub https://hub:7443 --token-file T "
+			   "--ca-hash " HASH_PREFIX "...\n\n"
+			   "Runs the jobs that a federator gives to this cluster.",
+		.flags = flags,
+		.n_flags = ARRAY_LEN(flags),
+		.settings_size = sizeof(struct settings),
+		.check = check_settings,
+		.run = run,
+	};
 
-	if (rc > 0)
-		return 0;
-	if (rc < 0 || log_level_parse(p.agent.settings.log_level, &level)) {
-		fprintf(stderr, "member-agent: %s\n",
-			rc < 0 ? err.text : "--log-level is error, warn, info or debug");
-		return 2;
-	}
-	log_set_level(level);
-	rc = run(&p, &err);
-	flags_finish(&set);
-	if (!rc)
-		return p.agent.exit_code;
-	fprintf(stderr, "member-agent: %s\n", err.text);
-	return 1;
+	return program_main(&agent, argc, argv);
 }

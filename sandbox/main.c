@@ -1,23 +1,22 @@
 /* The sandbox process: settings, start, an orderly end. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/encode.h"
-#include "base/flags.h"
 #include "base/json.h"
 #include "base/listen.h"
 #include "base/log.h"
 #include "base/pki.h"
+#include "base/program.h"
 #include "sandbox/kubelet.h"
 #include "server/stored.h"
 
 struct settings {
-	char *state, *listen, *shape, *log_level;
+	char *state, *listen, *shape;
 };
 
 struct process {
-	struct settings settings;
+	const struct settings *settings;
 	struct listen listen;
 	struct sandbox sandbox;
 	struct server_profile profile;
@@ -27,34 +26,23 @@ struct process {
 	bool stopping;
 };
 
-static struct flag_set settings_flags(struct settings *s, struct flag *flags)
-{
-	const struct flag list[] = {
-		{"state", FLAG_STRING, "DIR", NULL, "keys, admin.kubeconfig and logs", &s->state},
-		{"listen", FLAG_STRING, "HOST:PORT", "127.0.0.1:7451", "where to listen",
-		 &s->listen},
-		{"shape", FLAG_STRING, "FILE", NULL,
-		 "the nodes: {nodes: [{name, count, arch, capacity, labels, taints}]}", &s->shape},
-		{"log-level", FLAG_STRING, "LEVEL", "info", "error, warn, info or debug",
-		 &s->log_level},
-	};
-
-	memcpy(flags, list, sizeof(list));
-	return (struct flag_set){
-		.program = "sandbox",
-		.env_prefix = "SANDBOX",
-		.summary = "sandbox --state /tmp/gpu --shape gpu.yaml\n\n"
-			   "A member cluster in one process: an API server and a small kubelet.",
-		.flags = flags,
-		.n = ARRAY_LEN(list),
-	};
-}
+#define AT(field) .at = offsetof(struct settings, field)
+static const struct flag flags[] = {
+	{"state", FLAG_STRING, "DIR", NULL, "keys, admin.kubeconfig and logs", AT(state),
+	 .required = true},
+	{"listen", FLAG_STRING, "IP:PORT", "127.0.0.1:7451", "where to listen", AT(listen),
+	 .mistake = listen_mistake},
+	{"shape", FLAG_STRING, "FILE", NULL,
+	 "the nodes: {nodes: [{name, count, arch, capacity, labels, taints}]}", AT(shape),
+	 .required = true},
+};
+#undef AT
 
 /* --- kube-system: its uid tells this member from others, also after a restart --- */
 
 static char *member_uid(struct process *p, struct error *err)
 {
-	auto_xfree char *path = xasprintf("%s/uid", p->settings.state);
+	auto_xfree char *path = xasprintf("%s/uid", p->settings->state);
 	char uid[UUID_SIZE], *text;
 	size_t n;
 
@@ -141,11 +129,9 @@ static int open_state(struct process *p, struct error *err)
 	const char *hosts[] = {p->listen.host, "localhost", "127.0.0.1", NULL};
 	auto_xfree char *logs = NULL;
 
-	if (!p->settings.state)
-		return error_set(err, ERR_BAD_REQUEST, "--state is required");
-	p->sandbox.dir = xstrdup(p->settings.state);
+	p->sandbox.dir = xstrdup(p->settings->state);
 	logs = xasprintf("%s/logs", p->sandbox.dir);
-	p->url = xasprintf("https://%s", p->settings.listen);
+	p->url = xasprintf("https://%s", p->settings->listen);
 	if (state_open(p->sandbox.dir, "sandbox", hosts, p->url,
 		       env_wall_ns(p->sandbox.env) / 1000000000, &p->sandbox.state, err))
 		return -1;
@@ -200,12 +186,11 @@ static void stop(void *arg)
 	server_destroy(p->sandbox.server, 1000, on_server_gone, p);
 }
 
+/* Also of one that did not come to run. */
 static void process_finish(struct process *p)
 {
-	if (p->sandbox.cache)
-		cache_destroy(p->sandbox.cache);
-	if (p->sandbox.store)
-		store_destroy(p->sandbox.store);
+	cache_destroy(p->sandbox.cache);
+	store_destroy(p->sandbox.store);
 	state_finish(&p->sandbox.state);
 	json_decref(p->nodes);
 	listen_finish(&p->listen);
@@ -215,43 +200,41 @@ static void process_finish(struct process *p)
 	loop_destroy(p->sandbox.loop);
 }
 
-static int run(struct process *p, struct error *err)
+static int start(struct process *p, struct error *err)
 {
-	p->sandbox.loop = loop_create();
-	p->sandbox.env = loop_env(p->sandbox.loop);
-	if (listen_parse(p->settings.listen, &p->listen, err) || open_state(p, err))
+	if (listen_parse(p->settings->listen, &p->listen, err) ||
+	    shape_read(p->settings->shape, &p->nodes, err) || open_state(p, err))
 		return -1;
-	if (!p->settings.shape)
-		return error_set(err, ERR_BAD_REQUEST, "--shape is required");
-	if (shape_read(p->settings.shape, &p->nodes, err) || start_server(p, err))
-		return -1;
-	loop_on_stop_signal(p->sandbox.loop, stop, p);
-	loop_run(p->sandbox.loop);
-	process_finish(p);
-	return 0;
+	return start_server(p, err);
+}
+
+static int run(const void *settings, int *ret_exit_code, struct error *err)
+{
+	struct process p = {.settings = settings};
+	int rc;
+
+	p.sandbox.loop = loop_create();
+	p.sandbox.env = loop_env(p.sandbox.loop);
+	rc = start(&p, err);
+	if (!rc) {
+		loop_on_stop_signal(p.sandbox.loop, stop, &p);
+		loop_run(p.sandbox.loop);
+	}
+	process_finish(&p);
+	return rc;
 }
 
 int main(int argc, char **argv)
 {
-	struct process p = {0};
-	struct flag flags[8];
-	struct flag_set set = settings_flags(&p.settings, flags);
-	enum log_level level;
-	struct error err;
-	int rc = flags_parse(&set, argc, argv, &err);
+	static const struct program sandbox = {
+		.name = "sandbox",
+		.summary = "sandbox --state /tmp/gpu --shape gpu.yaml\n\n"
+			   "A member cluster in one process: an API server and a small kubelet.",
+		.flags = flags,
+		.n_flags = ARRAY_LEN(flags),
+		.settings_size = sizeof(struct settings),
+		.run = run,
+	};
 
-	if (rc > 0)
-		return 0;
-	if (rc < 0 || log_level_parse(p.settings.log_level, &level)) {
-		fprintf(stderr, "sandbox: %s\n",
-			rc < 0 ? err.text : "--log-level is error, warn, info or debug");
-		return 2;
-	}
-	log_set_level(level);
-	rc = run(&p, &err);
-	flags_finish(&set);
-	if (!rc)
-		return 0;
-	fprintf(stderr, "sandbox: %s\n", err.text);
-	return 1;
+	return program_main(&sandbox, argc, argv);
 }

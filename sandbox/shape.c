@@ -1,6 +1,8 @@
 /* The nodes of a sandbox, from its shape file. */
 #include <string.h>
 
+#include "api/status.h"
+#include "base/closest.h"
 #include "base/json.h"
 #include "base/pki.h"
 #include "base/yaml.h"
@@ -54,24 +56,94 @@ static json_t *node_tree(const json_t *group, const char *name)
 	return node;
 }
 
-static int add_group(const json_t *group, size_t i, json_t *nodes, struct error *err)
+/* --- what people may write --- */
+
+static const struct field {
+	const char *name;
+	json_type type;
+	const char *wanted;
+	bool required;
+} fields[] = {
+	{"name", JSON_STRING, "a text", true},
+	{"count", JSON_INTEGER, "a whole number", false},
+	{"arch", JSON_STRING, "a text", false},
+	{"capacity", JSON_OBJECT, "amounts by their resource", true},
+	{"labels", JSON_OBJECT, "texts by their name", false},
+	{"taints", JSON_ARRAY, "a list", false},
+};
+
+static int check_known(const json_t *group, struct error *err)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)(uintptr_t)group, key, value) {
+		struct closest c;
+		size_t i = 0;
+
+		closest_init(&c, key, strlen(key));
+		for (; i < ARRAY_LEN(fields) && strcmp(fields[i].name, key) != 0; i++)
+			closest_offer(&c, fields[i].name);
+		if (i == ARRAY_LEN(fields))
+			return error_set(err, ERR_BAD_REQUEST, "%s: unknown field%s%s%s", key,
+					 c.best ? "; did you mean \"" : "", c.best ? c.best : "",
+					 c.best ? "\"?" : "");
+	}
+	return 0;
+}
+
+static int check_fields(const json_t *group, struct error *err)
+{
+	if (!json_is_object(group))
+		return error_set(err, ERR_BAD_REQUEST, "is no mapping of fields to values");
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const json_t *value = json_object_get(group, fields[i].name);
+
+		if (value && json_typeof(value) != fields[i].type)
+			return error_set(err, ERR_BAD_REQUEST, "%s: must be %s", fields[i].name,
+					 fields[i].wanted);
+		if (!value && fields[i].required)
+			return error_set(err, ERR_BAD_REQUEST, "%s: Required value",
+					 fields[i].name);
+	}
+	return check_known(group, err);
+}
+
+/* By the rules of the API; what is below status there is at the top here. */
+static int check_node(const json_t *node, struct error *err)
+{
+	const struct kind *k = sandbox_kind("nodes");
+	struct causes causes = {0};
+	int rc = 0;
+
+	kind_validate(k, node, NULL, &causes);
+	if (causes.n) {
+		const char *dot = strchr(causes.items[0].field, '.');
+
+		rc = error_set(err, ERR_BAD_REQUEST, "%s: %s",
+			       dot ? dot + 1 : causes.items[0].field, causes.items[0].message);
+	}
+	causes_finish(&causes);
+	return rc;
+}
+
+static int add_group(const json_t *group, json_t *nodes, struct error *err)
 {
 	const char *name = json_str_at(group, "name", NULL);
 	int64_t count = json_int_at(group, 1, "count", NULL);
 
-	if (!name)
-		return error_set(err, ERR_BAD_REQUEST, "nodes[%zu].name: Required value", i);
-	if (!json_is_object(json_object_get(group, "capacity")))
-		return error_set(err, ERR_BAD_REQUEST, "nodes[%zu].capacity: Required value", i);
-	if (count < 0 || (int64_t)json_array_size(nodes) + count > MAX_NODES)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "nodes[%zu].count: Invalid value: %lld: a sandbox has 0 to %d "
-				 "nodes",
-				 i, (long long)count, MAX_NODES);
+	if (check_fields(group, err))
+		return -1;
+	if (count < 0 || count > MAX_NODES || (int64_t)json_array_size(nodes) + count > MAX_NODES)
+		return error_set(err, ERR_BAD_REQUEST, "count: %lld: a sandbox has 0 to %d nodes",
+				 (long long)count, MAX_NODES);
 	for (int64_t n = 0; n < count; n++) {
 		auto_xfree char *full = xasprintf("%s-%lld", name, (long long)n);
+		json_t *node = node_tree(group, full);
 
-		json_array_append_new(nodes, node_tree(group, full));
+		json_array_append_new(nodes, node);
+		if (!n && check_node(node, err))
+			return -1;
 	}
 	return 0;
 }
@@ -85,15 +157,15 @@ int shape_read(const char *path, json_t **ret_nodes, struct error *err)
 	size_t n, i;
 
 	if (file_read(path, &text, &n, err))
-		return -1;
+		return error_prefix(err, "--shape");
 	if (yaml_parse_all(text, n, &docs, err))
 		return error_prefix(err, "%s", path);
 	groups = json_object_get(json_array_get(docs, 0), "nodes");
 	if (!json_is_array(groups))
 		return error_set(err, ERR_BAD_REQUEST, "%s: nodes: Required value", path);
 	json_array_foreach (groups, i, group)
-		if (add_group(group, i, nodes, err))
-			return error_prefix(err, "%s", path);
+		if (add_group(group, nodes, err))
+			return error_prefix(err, "%s: nodes[%zu]", path, i);
 	*ret_nodes = json_incref(nodes);
 	return 0;
 }

@@ -8,22 +8,29 @@
 
 #include "base/mem.h"
 
-static struct {
-	char *name, *listen;
+struct settings {
+	char *name, *listen, *color;
 	int64_t port, wait_ms;
 	bool debug;
-} settings;
+};
+static struct settings settings;
 
+static const char *name_mistake(const char *text)
+{
+	return *text == '-' && text[1] != '-' ? "begins with a dash" : NULL;
+}
+
+#define AT(field) .at = offsetof(struct settings, field)
 static const struct flag flags[] = {
-	{"name", FLAG_STRING, "NAME", NULL, "what it is called", &settings.name},
-	{"listen", FLAG_STRING, "HOST", "127.0.0.1", "where it listens", &settings.listen},
-	{"listen-port", FLAG_INT, "PORT", "7443", "on which port", &settings.port},
-	{"wait", FLAG_DURATION, "TIME", "30s", "how long it waits", &settings.wait_ms},
-	{"debug", FLAG_BOOL, NULL, NULL, "says more", &settings.debug},
+	{"name", FLAG_STRING, "NAME", NULL, "what it is called", AT(name), .mistake = name_mistake},
+	{"listen", FLAG_STRING, "HOST", "127.0.0.1", "where it listens", AT(listen)},
+	{"listen-port", FLAG_INT, "PORT", "7443", "on which port", AT(port)},
+	{"wait", FLAG_DURATION, "TIME", "30s", "how long it waits", AT(wait_ms)},
+	{"debug", FLAG_BOOL, NULL, NULL, "says more", AT(debug)},
+	{"color", FLAG_CHOICE, "red|green", "red", "how it looks", AT(color)},
 };
 static const struct flag_set set = {
 	.program = "tester",
-	.env_prefix = "TESTER",
 	.summary = "tester: tests. For example: tester --name x",
 	.flags = flags,
 	.n = ARRAY_LEN(flags),
@@ -33,7 +40,7 @@ static char config_path[] = "/tmp/federator-flags-XXXXXX";
 
 static void tear_down(void)
 {
-	flags_finish(&set);
+	flags_finish(&set, &settings);
 	unlink(config_path);
 }
 
@@ -47,7 +54,7 @@ static int parse(const char *const *argv, struct error *err)
 
 	while (argv[argc])
 		argc++;
-	return flags_parse(&set, argc, (char **)(uintptr_t)argv, err);
+	return flags_parse(&set, &settings, argc, (char **)(uintptr_t)argv, err);
 }
 
 static void write_config(const char *text)
@@ -112,7 +119,7 @@ Test(flags, path_of_the_file_may_come_from_the_environment)
 	setenv("TESTER_CONFIG", config_path, 1);
 	cr_assert_eq(PARSE(NULL, "--debug"), 0);
 	cr_assert_str_eq(settings.name, "file");
-	flags_finish(&set);
+	flags_finish(&set, &settings);
 	setenv("TESTER_CONFIG", "/nonexistent", 1);
 	cr_assert_eq(PARSE(NULL, "--config", config_path), 0);
 }
@@ -132,15 +139,24 @@ Test(flags, errors_name_the_source_and_quote_the_value)
 		{{"--wait=5"}, "--wait: \"5\" is not a duration like 1h30m, 90s or 250ms"},
 		{{"--wait=-5s"}, "--wait: \"-5s\" is not a duration like 1h30m, 90s or 250ms"},
 		{{"--debug=yes"}, "--debug: \"yes\" is not true or false"},
-		{{"--name"}, "--name needs a value"},
+		{{"--color=blue"}, "--color: \"blue\" is none of red|green"},
+		{{"--color=red|green"}, "--color: \"red|green\" is none of red|green"},
+		{{"--name", "-x"}, "--name: \"-x\" begins with a dash"},
+		{{"--name"}, "--name needs a value: NAME"},
+		{{"--config"}, "--config needs a value: FILE"},
+		{{"--help=x"}, "--help takes no value"},
+		{{"--version=x"}, "--version takes no value"},
 		{{"--listn-port", "1"},
-		 "unknown flag \"--listn-port\", did you mean \"--listen-port\"?"},
-		{{"--conifg=x"}, "unknown flag \"--conifg\", did you mean \"--config\"?"},
-		{{"--entirely-other"}, "unknown flag \"--entirely-other\", see tester --help"},
-		{{"stray"}, "unexpected argument \"stray\""},
-		{{"-d"}, "unexpected argument \"-d\""},
-		{{"--"}, "unexpected argument \"--\""},
-		{{"--=x"}, "unknown flag \"--\", see tester --help"},
+		 "unknown flag \"--listn-port\"; did you mean \"--listen-port\"?"},
+		{{"-listen-port=1"},
+		 "unknown flag \"-listen-port\"; did you mean \"--listen-port\"?"},
+		{{"--conifg=x"}, "unknown flag \"--conifg\"; did you mean \"--config\"?"},
+		{{"--hlep"}, "unknown flag \"--hlep\"; did you mean \"--help\"?"},
+		{{"--entirely-other"}, "unknown flag \"--entirely-other\"; see: tester --help"},
+		{{"stray"}, "unexpected argument \"stray\"; see: tester --help"},
+		{{"-d"}, "unknown flag \"-d\"; see: tester --help"},
+		{{"--"}, "unexpected argument \"--\"; see: tester --help"},
+		{{"--=x"}, "unknown flag \"--\"; see: tester --help"},
 		{{"--config=/nonexistent/x.yaml"}, NULL},
 	};
 
@@ -182,7 +198,7 @@ static void expect_config_error(const char *config, const char *expected)
 
 Test(flags, bad_file_is_named_with_what_is_wrong)
 {
-	expect_config_error("nmae: x\n", "unknown flag \"nmae\", did you mean \"name\"?");
+	expect_config_error("nmae: x\n", "unknown flag \"nmae\"; did you mean \"name\"?");
 	expect_config_error("listen-port: x\n", "listen-port: \"x\" is not a whole number");
 	expect_config_error("listen-port: 1.5\n", "listen-port: \"1.5\" is not a whole number");
 	expect_config_error("name: [a]\n", "name must be a single value");
@@ -234,9 +250,28 @@ Test(flags, help_is_a_table_of_all_flags)
 			       "[TESTER_LISTEN_PORT]\n"),
 		  "%s", text);
 	cr_assert(strstr(text, "  --debug                     says more [TESTER_DEBUG]\n"));
+	cr_assert(strstr(text, "  --color red|green           how it looks (default red) "));
 	cr_assert(strstr(text, "  --config FILE "));
 	cr_assert(strstr(text, "  --version "));
-	cr_assert(strstr(text, "  --help "));
+	cr_assert(strstr(text, "  -h, --help "));
+	cr_assert_eq(strcmp(printed_by("-h", &rc), "") != 0, 1);
+	cr_assert_eq(rc, 1);
+}
+
+Test(flags, what_is_required_must_be_given_and_not_empty)
+{
+	struct flag all[ARRAY_LEN(flags)];
+	const struct flag_set strict = {"tester", "tests", all, ARRAY_LEN(all)};
+	const char *const empty[] = {"tester", "--name="}, *const given[] = {"tester", "--name=x"};
+	struct error err = {.text = ""};
+
+	memcpy(all, flags, sizeof(all));
+	all[0].required = true;
+	cr_expect_eq(flags_parse(&strict, &settings, 1, (char **)(uintptr_t)empty, &err), -1);
+	cr_expect_str_eq(err.text, "--name is required; see: tester --help");
+	cr_expect_eq(flags_parse(&strict, &settings, 2, (char **)(uintptr_t)empty, &err), -1);
+	cr_expect_eq(flags_parse(&strict, &settings, 2, (char **)(uintptr_t)given, &err), 0);
+	cr_expect_str_eq(settings.name, "x");
 }
 
 Test(flags, version_is_one_line)
