@@ -8,8 +8,14 @@
 #include "fedctl/targets.h"
 #include "fedctl/wait.h"
 
-/* 0: it is being deleted, *ret_uid says which it was; 1: there was none and that is fine. */
-static int cancel(struct session *s, const char *name, char **ret_uid, struct error *err)
+struct canceled {
+	const char *name;
+	char *uid;
+	bool gone; /* at once */
+};
+
+/* 0: *ret tells which it is; 1: there was none and that is fine. */
+static int cancel(struct session *s, const char *name, struct canceled *ret, struct error *err)
 {
 	const struct kind *jobs = kind_find_typed("jobs");
 	auto_json *options = json_pack("{ss,ss,ss}", "apiVersion", "v1", "kind", "DeleteOptions",
@@ -21,9 +27,9 @@ static int cancel(struct session *s, const char *name, char **ret_uid, struct er
 	object_path(jobs, s->ns, name, &path);
 	if (!session_call(s, &(struct call){"DELETE", path.bytes, options}, &answer, err)) {
 		uid = json_str_at(answer, "metadata", "uid", NULL);
-		if (!uid)
-			uid = json_str_at(answer, "details", "uid", NULL);
-		*ret_uid = uid ? xstrdup(uid) : NULL;
+		ret->gone = !uid; /* a Status: nothing was left to wait for */
+		ret->uid = xstrdup(uid ? uid : "");
+		ret->name = name;
 		return 0;
 	}
 	if (err->code != ERR_NOT_FOUND)
@@ -33,54 +39,77 @@ static int cancel(struct session *s, const char *name, char **ret_uid, struct er
 		       : session_not_found(s, jobs, s->ns, name, err);
 }
 
-static void say_canceled(const char *name)
+static void say(const struct canceled *c, bool gone)
 {
-	auto_xfree char *line = xasprintf("job %s canceled and deleted\n", name);
+	auto_xfree char *line = xasprintf(gone ? "job %s canceled and deleted\n"
+					       : "job %s canceled; it is being deleted\n",
+					  c->name);
 
 	print_out(line, strlen(line));
 }
 
-static int cancel_all(struct session *s, const struct targets *t, struct job_name *gone,
-		      char **uids)
+/* Tells of each that it is gone when all are. */
+static int wait_for_end(struct session *s, const struct canceled *list, size_t n)
 {
-	size_t n = 0;
-	int rc = EXIT_DONE, waited;
+	auto_xfree struct job_name *jobs = xcalloc(n, sizeof(*jobs));
+	size_t left = 0;
+	int rc = EXIT_DONE;
 
-	for (size_t i = 0; i < t->n; i++) {
-		const char *name = t->items[i].name;
+	for (size_t i = 0; i < n; i++)
+		if (!list[i].gone)
+			jobs[left++] = (struct job_name){
+				.ns = s->ns, .name = list[i].name, .uid = list[i].uid};
+	if (left)
+		rc = wait_for_jobs(s, jobs, left, WAIT_FOR_GONE, given_ns(s->inv, "timeout", 0),
+				   true);
+	for (size_t i = 0; i < n && !rc; i++)
+		say(&list[i], true);
+	return rc;
+}
+
+static int cancel_all(struct session *s, const struct targets *t, struct canceled *list,
+		      size_t *ret_n)
+{
+	int rc = EXIT_DONE;
+
+	for (size_t i = 0; i < t->n && rc != EXIT_UNREACHABLE; i++) {
 		struct error err;
-		int one = cancel(s, name, &uids[n], &err);
+		int one = cancel(s, t->items[i].name, &list[*ret_n], &err);
 
 		if (one < 0)
 			rc = session_fail(s, &err);
-		if (rc == EXIT_UNREACHABLE)
-			return rc;
-		if (one)
-			continue;
-		say_canceled(name);
-		gone[n] = (struct job_name){.ns = s->ns, .name = name, .uid = uids[n]};
-		n++;
+		if (one == 0)
+			(*ret_n)++;
 	}
-	if (!given_truth(s->inv, "wait") || !n)
-		return rc;
-	waited = wait_for_jobs(s, gone, n, WAIT_FOR_GONE, given_ns(s->inv, "timeout", 0), true);
+	return rc;
+}
+
+static int run(struct session *s, const struct targets *t, struct canceled *list)
+{
+	size_t n = 0;
+	int rc = cancel_all(s, t, list, &n), waited = EXIT_DONE;
+
+	if (given_truth(s->inv, "wait") && rc != EXIT_UNREACHABLE)
+		waited = wait_for_end(s, list, n);
+	else
+		for (size_t i = 0; i < n; i++)
+			say(&list[i], list[i].gone);
 	return waited ? waited : rc;
 }
 
 int run_cancel(struct session *s)
 {
 	size_t n = s->inv->n_args;
-	auto_xfree struct job_name *gone = xcalloc(n, sizeof(*gone));
-	auto_xfree char **uids = xcalloc(n, sizeof(*uids));
+	auto_xfree struct canceled *list = xcalloc(n, sizeof(*list));
 	struct targets t;
 	struct error err;
 	int rc;
 
 	if (targets_parse_of(kind_find_typed("jobs"), s->inv->args, n, &t, &err))
 		return usage_fail(&err);
-	rc = cancel_all(s, &t, gone, uids);
+	rc = run(s, &t, list);
 	for (size_t i = 0; i < n; i++)
-		free(uids[i]);
+		free(list[i].uid);
 	targets_finish(&t);
 	return rc;
 }

@@ -69,7 +69,7 @@ struct invocation {
 	size_t n_args;
 	struct given *given;
 	size_t n_given, cap_given;
-	bool help;
+	bool help, version; /* asked for, whatever else is there */
 };
 
 /* err is about the words alone (BAD_REQUEST); ret is the caller's to finish on success. */
@@ -81,9 +81,6 @@ const char *given_text(const struct invocation *inv, const char *option); /* NUL
 bool given_truth(const struct invocation *inv, const char *option);
 int64_t given_number(const struct invocation *inv, const char *option, int64_t otherwise);
 int64_t given_ns(const struct invocation *inv, const char *option, int64_t otherwise);
-
-/* Whether "a|b|c" has the word. */
-bool words_have(const char *words, const char *word, size_t n);
 
 /* The longest path that the words begin with; NULL when none. ret_used: words of it. */
 const struct command *command_find(const char *const *words, size_t n, size_t *ret_used);

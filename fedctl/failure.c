@@ -58,25 +58,45 @@ static void add_subject(const json_t *details, struct strbuf *out)
 	strbuf_addf(out, " %s: ", name);
 }
 
+static bool is_absence(const json_t *cause)
+{
+	const char *reason = json_str_at(cause, "reason", NULL);
+
+	return reason && !strcmp(reason, "FieldValueNotFound");
+}
+
+bool session_lacks(const struct session *s, const struct error *err)
+{
+	const json_t *causes = json_object_get(s->details, "causes");
+	json_t *cause;
+	size_t i;
+
+	json_array_foreach (causes, i, cause)
+		if (!is_absence(cause))
+			return false;
+	return err->code == ERR_NOT_FOUND || (err->code == ERR_INVALID && json_array_size(causes));
+}
+
 /* A queue that is not there is the commonest mistake: offers the one that was meant. */
 static bool is_missing_queue(const json_t *cause)
 {
 	const char *field = json_str_at(cause, "field", NULL);
-	const char *reason = json_str_at(cause, "reason", NULL);
 
-	return field && reason && !strcmp(field, "spec.queue") &&
-	       !strcmp(reason, "FieldValueNotFound");
+	return field && !strcmp(field, "spec.queue") && is_absence(cause);
 }
 
-static void say_missing_queue(struct session *s, const char *message)
+static void add_missing_queue(struct session *s, const char *message, struct strbuf *out)
 {
 	const char *quote = strchr(message, '"');
 	size_t n = quote ? strcspn(quote + 1, "\"") : 0;
 	auto_xfree char *name = xstrndup(quote ? quote + 1 : "", n);
-	struct error err;
+	auto_xfree char *meant = session_closest(s, kind_find_typed("queues"), NULL, name);
 
-	session_not_found(s, kind_find_typed("queues"), NULL, name, &err);
-	say_error(&err);
+	strbuf_addf(out, "queue \"%s\" not found; ", name);
+	if (meant)
+		strbuf_addf(out, "did you mean \"%s\"?", meant);
+	else
+		strbuf_addf(out, "make it: fedctl queue create %s", name);
 }
 
 static void say_cause(struct session *s, const json_t *details, const json_t *cause)
@@ -85,12 +105,12 @@ static void say_cause(struct session *s, const json_t *details, const json_t *ca
 	const char *message = json_str_at(cause, "message", NULL);
 	auto_strbuf text = {0};
 
-	if (message && is_missing_queue(cause)) {
-		say_missing_queue(s, message);
-		return;
-	}
 	add_subject(details, &text);
-	strbuf_addf(&text, "%s%s%s", field ? field : "", field ? ": " : "", message ? message : "");
+	if (message && is_missing_queue(cause))
+		add_missing_queue(s, message, &text);
+	else
+		strbuf_addf(&text, "%s%s%s", field ? field : "", field ? ": " : "",
+			    message ? message : "");
 	say("error", COLOR_RED, strbuf_str(&text));
 }
 

@@ -13,7 +13,9 @@ struct get {
 	enum output output;
 	const char *ns; /* NULL: of all */
 	const char *selector;
+	bool below; /* a table stands above */
 	struct layout layout;
+	json_t *list; /* of several kinds that are printed together; else NULL */
 	/* watching */
 	struct table *table;
 	bool synced, broken, done;
@@ -43,6 +45,10 @@ static void print_items(struct get *g, json_t *items, bool whole)
 	json_t *item;
 	size_t i;
 
+	if (g->list) {
+		json_array_extend(g->list, items);
+		return;
+	}
 	if (g->output > OUTPUT_WIDE) {
 		if (whole || json_array_size(items) != 1)
 			objects_write(items, g->output, g->layout.kind, &out);
@@ -52,10 +58,11 @@ static void print_items(struct get *g, json_t *items, bool whole)
 		return;
 	}
 	if (!json_array_size(items)) {
-		if (whole)
-			print_none(g);
+		print_none(g);
 		return;
 	}
+	if (g->below)
+		print_out("\n", 1);
 	t = layout_table(&g->layout);
 	json_array_foreach (items, i, item)
 		layout_add(&g->layout, t, item, env_wall_ns(g->session->env));
@@ -92,7 +99,8 @@ static int get_named(struct get *g, const struct target *targets, size_t n)
 		if (rc == EXIT_UNREACHABLE)
 			return rc;
 	}
-	print_items(g, items, false);
+	if (json_array_size(items))
+		print_items(g, items, false);
 	return rc;
 }
 
@@ -174,7 +182,8 @@ static int watch_targets(struct get *g, const struct target *targets, size_t n)
 
 /* --- both --- */
 
-static int get_kind(struct session *s, const struct target *targets, size_t n)
+static int get_kind(struct session *s, const struct target *targets, size_t n, bool below,
+		    json_t *list)
 {
 	bool everywhere = given_truth(s->inv, "all-namespaces");
 	struct get g = {
@@ -182,6 +191,8 @@ static int get_kind(struct session *s, const struct target *targets, size_t n)
 		.output = output_parse(given_text(s->inv, "output")),
 		.ns = everywhere ? NULL : s->ns,
 		.selector = given_text(s->inv, "selector"),
+		.below = below,
+		.list = list,
 		.layout = {.kind = targets[0].kind,
 			   .namespaces = everywhere && targets[0].kind->namespaced},
 	};
@@ -206,29 +217,47 @@ static int check(const struct session *s, const struct targets *t, struct error 
 	return 0;
 }
 
+static size_t same_kind(const struct targets *t, size_t i)
+{
+	size_t n = 1;
+
+	while (i + n < t->n && t->items[i + n].kind == t->items[i].kind)
+		n++;
+	return n;
+}
+
+/* Kind by kind: tables one below the other, names line by line, documents as one List. */
+static int get_targets(struct session *s, const struct targets *t)
+{
+	enum output output = output_parse(given_text(s->inv, "output"));
+	bool together = same_kind(t, 0) < t->n && (output == OUTPUT_JSON || output == OUTPUT_YAML);
+	auto_json *list = together ? json_array() : NULL;
+	auto_strbuf out = {0};
+	int rc = EXIT_DONE;
+
+	for (size_t i = 0, n; i < t->n && rc != EXIT_UNREACHABLE; i += n) {
+		int one;
+
+		n = same_kind(t, i);
+		one = get_kind(s, t->items + i, n, i > 0, list);
+		rc = one ? one : rc;
+	}
+	if (list) {
+		objects_write(list, output, NULL, &out);
+		print_out(out.bytes, out.size);
+	}
+	return rc;
+}
+
 int run_get(struct session *s)
 {
 	struct targets t;
 	struct error err;
-	int rc = EXIT_DONE;
+	int rc;
 
 	if (targets_parse(s->inv->args, s->inv->n_args, &t, &err))
 		return usage_fail(&err);
-	if (check(s, &t, &err)) {
-		targets_finish(&t);
-		return usage_fail(&err);
-	}
-	for (size_t i = 0, n; i < t.n; i += n) {
-		int one;
-
-		for (n = 1; i + n < t.n && t.items[i + n].kind == t.items[i].kind; n++)
-			;
-		if (i && output_parse(given_text(s->inv, "output")) <= OUTPUT_WIDE)
-			print_out("\n", 1);
-		one = get_kind(s, t.items + i, n);
-		if (one)
-			rc = one;
-	}
+	rc = check(s, &t, &err) ? usage_fail(&err) : get_targets(s, &t);
 	targets_finish(&t);
 	return rc;
 }

@@ -13,10 +13,16 @@ static int run(const struct invocation *inv)
 	if (inv->command->offline)
 		return inv->command->run(&s);
 	if (session_open(&s, inv, &err))
-		return session_fail(&s, &err);
+		return err.code == ERR_BAD_REQUEST ? usage_fail(&err) : session_fail(&s, &err);
 	rc = inv->command->run(&s);
 	session_close(&s);
 	return rc;
+}
+
+static int print_version(void)
+{
+	puts("fedctl " FEDERATOR_VERSION);
+	return EXIT_DONE;
 }
 
 static int print_help(const struct invocation *inv)
@@ -26,6 +32,13 @@ static int print_help(const struct invocation *inv)
 	help_write(inv->command, &out);
 	fputs(strbuf_str(&out), stdout);
 	return EXIT_DONE;
+}
+
+static int answer(const struct invocation *inv)
+{
+	if (inv->help && inv->command->run != run_help)
+		return print_help(inv);
+	return inv->version && !inv->help ? print_version() : run(inv);
 }
 
 /* A reader that went away is no failure of ours to talk about, but it is no success either. */
@@ -44,7 +57,7 @@ int main(int argc, char **argv)
 		setlocale(LC_CTYPE, "");
 	if (invocation_parse(argc, argv, &inv, &err))
 		return usage_fail(&err);
-	rc = inv.help && inv.command->run != run_help ? print_help(&inv) : run(&inv);
+	rc = answer(&inv);
 	invocation_finish(&inv);
 	return finish_output(rc);
 }

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "api/meta.h"
 #include "base/closest.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/yaml.h"
 
 /* What is being read, for error texts and namespaces. */
@@ -95,9 +97,12 @@ static int read_object(const struct reading *r, json_t *object)
 	ns = json_str_at(object, "metadata", "namespace", NULL);
 	if (m.kind->namespaced && ns && r->given && strcmp(ns, r->ns) != 0)
 		return fail(r, "namespace is \"%s\", -n says \"%s\"", ns, r->ns);
+	if (m.kind->namespaced && ns && name_mistake(NAME_LABEL, ns))
+		return fail(r, "namespace \"%s\" %s", ns, name_mistake(NAME_LABEL, ns));
 	if (m.kind->namespaced)
 		m.ns = xstrdup(ns ? ns : r->ns);
 	m.object = json_incref(object);
+	m.source = r->source;
 	GROW(r->out->items, r->out->n, r->out->cap);
 	r->out->items[r->out->n++] = m;
 	return 0;
@@ -134,4 +139,58 @@ int manifests_add(struct manifests *out, const char *source, const char *text, s
 		return -1;
 	}
 	return 0;
+}
+
+/* --- twice --- */
+
+struct seen {
+	UT_hash_handle hh;
+	const struct manifest *manifest;
+	char key[]; /* "ns/name" of a job */
+};
+
+static void seen_finish(struct seen *all)
+{
+	struct seen *s, *next;
+
+	HASH_ITER (hh, all, s, next) {
+		HASH_DEL(all, s);
+		free(s);
+	}
+}
+
+/* Returns the one that had the name before; else remembers this one. */
+static const struct manifest *note(struct seen **all, const struct manifest *m)
+{
+	auto_xfree char *key = xasprintf("%s/%s", m->ns, m->name);
+	size_t n = strlen(key);
+	struct seen *s;
+
+	HASH_FIND(hh, *all, key, n, s);
+	if (s)
+		return s->manifest;
+	s = xmalloc(sizeof(*s) + n + 1);
+	s->manifest = m;
+	memcpy(s->key, key, n + 1);
+	HASH_ADD_KEYPTR(hh, *all, s->key, n, s);
+	return NULL;
+}
+
+int manifests_check_twice(const struct manifests *m, struct error *err)
+{
+	const struct kind *jobs = kind_find_typed("jobs");
+	const struct manifest *before = NULL;
+	struct seen *all = NULL;
+
+	for (size_t i = 0; i < m->n && !before; i++) {
+		const struct manifest *one = &m->items[i];
+
+		before = one->kind == jobs && one->name ? note(&all, one) : NULL;
+		if (before)
+			error_set(err, ERR_BAD_REQUEST,
+				  "job \"%s\" is there twice: in %s and in %s", one->name,
+				  before->source, one->source);
+	}
+	seen_finish(all);
+	return before ? -1 : 0;
 }

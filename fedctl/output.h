@@ -36,7 +36,7 @@ enum output output_parse(const char *text); /* NULL: TABLE */
  * metadata.managedFields. */
 void object_write(const json_t *object, enum output form, const struct kind *kind,
 		  struct strbuf *out);
-/* Several as a List. */
+/* Several as a List; kind is for names only. */
 void objects_write(json_t *items, enum output form, const struct kind *kind, struct strbuf *out);
 
 /* Writes and flushes; false: nobody reads any more. */

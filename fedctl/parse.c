@@ -1,10 +1,10 @@
 /* The words of a command line to an invocation, by the table. */
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
 #include "base/closest.h"
 #include "base/encode.h"
+#include "base/flags.h"
 #include "base/mem.h"
 #include "fedctl/command.h"
 
@@ -134,45 +134,18 @@ static const struct option *find_option(const struct command *command, const cha
 static int fail_unknown_option(const struct command *command, const char *word, size_t n,
 			       struct error *err)
 {
-	const struct option *lists[] = {command ? command->options : NULL, global_options};
+	const struct option *lists[] = {command->options, global_options};
+	size_t dashes = strspn(word, "-") < n ? strspn(word, "-") : n;
+	bool top = !strcmp(command->path, "help");
+	auto_xfree char *help = xasprintf("fedctl%s%s", top ? "" : " ", top ? "" : command->path);
 	struct closest c;
 
-	closest_init(&c, word + 2, n > 2 ? n - 2 : 0);
-	for (size_t i = 0; i < ARRAY_LEN(lists) && n > 2; i++)
+	closest_init(&c, word + dashes, n - dashes);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
 		for (const struct option *o = lists[i]; o && o->name; o++)
 			closest_offer(&c, o->name);
-	if (c.best)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "unknown flag \"%.*s\"; did you mean \"--%s\"?", (int)n, word,
-				 c.best);
-	return error_set(err, ERR_BAD_REQUEST, "unknown flag \"%.*s\"; see: fedctl %s --help",
-			 (int)n, word, command ? command->path : "");
-}
-
-bool words_have(const char *words, const char *word, size_t n)
-{
-	for (;;) {
-		size_t length = strcspn(words, "|");
-
-		if (length == n && !memcmp(words, word, n))
-			return true;
-		if (!words[length])
-			return false;
-		words += length + 1;
-	}
-}
-
-static int number_of(const char *text, int64_t *ret)
-{
-	char *end;
-	long long value;
-
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || end == text || *end)
-		return -1;
-	*ret = value;
-	return 0;
+	closest_offer(&c, "help");
+	return flag_fail_unknown(word, n, c.best, help, err);
 }
 
 static int check_value(const struct option *o, const char *text, struct given *ret,
@@ -181,15 +154,15 @@ static int check_value(const struct option *o, const char *text, struct given *r
 	struct given g = {.option = o, .text = text};
 	const char *wanted = NULL;
 
-	if (o->words && !words_have(o->words, text, strlen(text)))
+	if (o->words && !flag_words_have(o->words, text, strlen(text)))
 		return error_set(err, ERR_BAD_REQUEST, "--%s: \"%s\" is none of %s", o->name, text,
 				 o->words);
-	if (o->type == OPTION_NUMBER && (number_of(text, &g.number) || g.number < 0))
+	if (o->type == OPTION_NUMBER && (int64_parse(text, &g.number) || g.number < 0))
 		wanted = "a whole number, 0 or more";
 	else if (o->type == OPTION_DURATION && (duration_parse(text, &g.number) || g.number <= 0))
-		wanted = "a duration like 1h30m, 90s or 500ms";
-	else if (o->type == OPTION_TRUTH && !words_have("true|false", text, strlen(text)))
-		wanted = "true or false";
+		wanted = FLAG_DURATION_WANTED;
+	else if (o->type == OPTION_TRUTH && !flag_words_have("true|false", text, strlen(text)))
+		wanted = FLAG_BOOL_WANTED;
 	if (wanted)
 		return error_set(err, ERR_BAD_REQUEST, "--%s: \"%s\" is not %s", o->name, text,
 				 wanted);
@@ -208,6 +181,14 @@ static int give(struct invocation *inv, const struct option *o, const char *text
 	return 0;
 }
 
+#define HELP    "--help"
+#define VERSION "--version"
+
+static bool asks(const char *word, size_t n, const char *what)
+{
+	return n == strlen(what) && !memcmp(word, what, n);
+}
+
 /* How a word gives an option: its name or letter, and what stands behind. */
 struct flag_word {
 	const struct option *option;
@@ -219,6 +200,9 @@ static int read_flag_word(const struct command *command, const char *word, struc
 {
 	size_t n = strcspn(word, "=");
 	bool is_long = word[1] == '-';
+
+	if (is_long && (asks(word, n, HELP) || asks(word, n, VERSION)))
+		return flag_fail_value(asks(word, n, HELP) ? "help" : "version", err);
 
 	ret->option = find_option(command, word + 2, is_long ? n - 2 : 0, is_long ? 0 : word[1]);
 	if (!ret->option)
@@ -250,8 +234,7 @@ static int read_flag(struct invocation *inv, const struct command *command, char
 		return 1;
 	}
 	if (!f.value && !alone && left < 2)
-		return error_set(err, ERR_BAD_REQUEST, "--%s needs a value: %s", f.option->name,
-				 f.option->metavar);
+		return flag_fail_no_value(f.option->name, f.option->metavar, err);
 	if (give(inv, f.option, f.value ? f.value : alone ? "true" : words[1], err))
 		return -1;
 	return f.value || alone ? 1 : 2;
@@ -266,7 +249,21 @@ static bool is_flag(const char *word)
 
 static bool is_help(const char *word)
 {
-	return !strcmp(word, "--help") || !strcmp(word, "-h");
+	return !strcmp(word, HELP) || !strcmp(word, "-h");
+}
+
+static bool is_version(const char *word)
+{
+	return !strcmp(word, VERSION);
+}
+
+/* Before "--", behind which all is arguments. */
+static bool has_word(int argc, char **argv, bool (*is)(const char *word))
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (is(argv[i]))
+			return true;
+	return false;
 }
 
 /* Words that are neither flags nor values of global flags, up to the first "--": enough to find
@@ -315,7 +312,7 @@ static int check_output(const struct invocation *inv, struct error *err)
 		return 0;
 	if (!outputs)
 		return error_set(err, ERR_BAD_REQUEST, "%s has no -o", inv->command->path);
-	if (!words_have(outputs, output, strlen(output)))
+	if (!flag_words_have(outputs, output, strlen(output)))
 		return error_set(err, ERR_BAD_REQUEST, "-o: \"%s\" is none of %s", output, outputs);
 	return 0;
 }
@@ -329,8 +326,8 @@ static int read_words(struct invocation *inv, int argc, char **argv, size_t skip
 
 		if (flags && !strcmp(argv[i], "--"))
 			flags = false;
-		else if (flags && is_help(argv[i]))
-			inv->help = true;
+		else if (flags && (is_help(argv[i]) || is_version(argv[i])))
+			;
 		else if (flags && is_flag(argv[i]))
 			used = read_flag(inv, inv->command, argv + i, argc - i, err);
 		else if (skip)
@@ -341,37 +338,28 @@ static int read_words(struct invocation *inv, int argc, char **argv, size_t skip
 			return -1;
 		i += used;
 	}
-	if (inv->help)
-		return 0;
 	return check_args(inv, err) || check_output(inv, err) ? -1 : 0;
-}
-
-static bool asks_help(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (is_help(argv[i]))
-			return true;
-	return false;
 }
 
 int invocation_parse(int argc, char **argv, struct invocation *ret, struct error *err)
 {
 	static const char *const help[] = {"help"};
-	struct invocation inv = {0};
+	struct invocation inv = {.help = has_word(argc, argv, is_help),
+				 .version = has_word(argc, argv, is_version)};
 	auto_xfree const char **plain = xcalloc((size_t)argc + 1, sizeof(*plain));
 	size_t n = plain_words(argc, argv, plain), used = 0;
 
 	inv.command = command_find(n ? plain : help, n ? n : 1, &used);
 	if (!n)
 		used = 0;
-	if (!inv.command && asks_help(argc, argv)) { /* of a group of commands */
+	if (!inv.command && inv.help) { /* of a group of commands */
 		inv.command = command_find(help, 1, &used);
 		used = 0;
 	}
 	if (!inv.command)
 		return fail_unknown_command(plain, n, err);
 	inv.args = xcalloc((size_t)argc + 1, sizeof(*inv.args));
-	if (read_words(&inv, argc, argv, used, err)) {
+	if (read_words(&inv, argc, argv, used, err) && !inv.help && !inv.version) {
 		invocation_finish(&inv);
 		return -1;
 	}

@@ -39,8 +39,14 @@ int run_queue_create(struct session *s)
 		return usage_fail(&err);
 	object_path(kind_find_typed("queues"), NULL, NULL, &path);
 	strbuf_adds(&path, "?fieldManager=fedctl");
-	if (session_call(s, &(struct call){"POST", path.bytes, queue}, NULL, &err))
+	if (session_call(s, &(struct call){"POST", path.bytes, queue}, NULL, &err)) {
+		if (err.code == ERR_ALREADY_EXISTS)
+			error_set(&err, ERR_ALREADY_EXISTS,
+				  "queue \"%s\" is there already; to change it: kubectl edit queue "
+				  "%s, or fedctl submit with a file",
+				  s->inv->args[0], s->inv->args[0]);
 		return session_fail(s, &err);
+	}
 	line = xasprintf("queue %s created\n", s->inv->args[0]);
 	print_out(line, strlen(line));
 	return EXIT_DONE;

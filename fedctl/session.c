@@ -3,12 +3,14 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "api/meta.h"
 #include "base/closest.h"
 #include "base/encode.h"
 #include "base/json.h"
 
 #define NS_PER_MS     1000000
 #define TIMEOUT_MS    30000
+#define TELL_AFTER_MS 2000
 #define PAGE          500
 #define NAMESPACE     "default"
 #define NAMES_TIMEOUT 3000 /* a suggestion is not worth a longer wait */
@@ -32,6 +34,18 @@ static int read_config(const struct invocation *inv, struct kube_config *ret, st
 	return 0;
 }
 
+/* A namespace becomes a part of paths, where another text would reach another place. */
+static int check_config(const struct session *s, struct error *err)
+{
+	const char *url = http_url_mistake(s->config.server);
+	const char *ns = name_mistake(NAME_LABEL, s->ns);
+
+	if (url)
+		return error_set(err, ERR_BAD_REQUEST, "the federator's address \"%s\" %s",
+				 s->config.server, url);
+	return ns ? error_set(err, ERR_BAD_REQUEST, "namespace \"%s\" %s", s->ns, ns) : 0;
+}
+
 int session_open(struct session *s, const struct invocation *inv, struct error *err)
 {
 	const char *ns = given_text(inv, "namespace");
@@ -39,10 +53,14 @@ int session_open(struct session *s, const struct invocation *inv, struct error *
 	*s = (struct session){.inv = inv};
 	if (read_config(inv, &s->config, err))
 		return -1;
+	s->ns = ns ? ns : s->config.ns ? s->config.ns : NAMESPACE;
+	if (check_config(s, err)) {
+		kube_config_finish(&s->config);
+		return -1;
+	}
 	s->loop = loop_create();
 	s->env = loop_env(s->loop);
 	s->kube = kube_create(s->loop, &s->config);
-	s->ns = ns ? ns : s->config.ns ? s->config.ns : NAMESPACE;
 	return 0;
 }
 
@@ -72,7 +90,8 @@ void session_wake(struct session *s, bool *done)
 /* The answer of one request, kept until the loop has stopped. */
 struct reply {
 	struct session *session;
-	bool done, ok;
+	int64_t since_ms, timeout_ms;
+	bool quiet, told, done, ok;
 	json_t *body, *details;
 	char *location; /* of a redirect */
 	struct error err;
@@ -89,7 +108,7 @@ static void on_answer(const struct kube_answer *a, void *arg)
 {
 	struct reply *r = arg;
 
-	for (size_t i = 0; a->warnings && a->warnings[i]; i++)
+	for (size_t i = 0; !r->quiet && a->warnings && a->warnings[i]; i++)
 		say_warning(a->warnings[i]);
 	r->ok = a->ok;
 	if (a->ok)
@@ -103,6 +122,23 @@ static void on_answer(const struct kube_answer *a, void *arg)
 	if (a->status == 307 && a->location)
 		r->location = xstrdup(a->location);
 	session_wake(r->session, &r->done);
+}
+
+/* The server asks to come again: a person learns why it takes so long. */
+static bool may_retry(const struct error *why, void *arg)
+{
+	struct reply *r = arg;
+	int64_t waited_ms = env_mono_ms(r->session->env) - r->since_ms;
+	auto_xfree char *text = NULL;
+
+	if (waited_ms >= r->timeout_ms)
+		return false;
+	if (r->told || waited_ms < TELL_AFTER_MS)
+		return true;
+	r->told = true;
+	text = xasprintf("the federator is not able to answer yet: %s", why->text);
+	say_warning(text);
+	return true;
 }
 
 /* In commands that wait, --timeout is how long they wait. */
@@ -120,13 +156,17 @@ static void send_and_wait(struct session *s, struct kube *kube, const struct cal
 	auto_xfree char *body = call->body ? json_print(call->body) : NULL;
 	int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : request_timeout_ms(s->inv);
 
-	*r = (struct reply){.session = s};
+	*r = (struct reply){.session = s,
+			    .since_ms = env_mono_ms(s->env),
+			    .timeout_ms = timeout_ms,
+			    .quiet = call->quiet};
 	kube_send(kube, &(struct kube_request){.method = call->method ? call->method : "GET",
 					       .path = path,
 					       .body = body,
 					       .content_type = call->content_type,
 					       .timeout_ms = timeout_ms,
 					       .done = on_answer,
+					       .may_retry = may_retry,
 					       .arg = r});
 	session_wait(s, &r->done);
 }
@@ -230,8 +270,7 @@ void object_path(const struct kind *kind, const char *ns, const char *name, stru
 }
 
 /* One page of names is enough to guess by. */
-static char *closest_name(struct session *s, const struct kind *kind, const char *ns,
-			  const char *name)
+char *session_closest(struct session *s, const struct kind *kind, const char *ns, const char *name)
 {
 	auto_json *page = NULL;
 	auto_strbuf path = {0};
@@ -258,7 +297,7 @@ static char *closest_name(struct session *s, const struct kind *kind, const char
 int session_not_found(struct session *s, const struct kind *kind, const char *ns, const char *name,
 		      struct error *err)
 {
-	auto_xfree char *meant = closest_name(s, kind, ns, name);
+	auto_xfree char *meant = session_closest(s, kind, ns, name);
 	auto_strbuf where = {0};
 
 	if (kind->namespaced && strcmp(ns, NAMESPACE) != 0)
@@ -277,8 +316,7 @@ static int fail_get(struct session *s, const struct kind *kind, const char *ns, 
 	if (err->code != ERR_NOT_FOUND)
 		return -1;
 	if (!s->details)
-		return error_set(err, ERR_NOT_FOUND, "%s does not serve %s", s->config.server,
-				 kind->plural);
+		return session_not_served(s, kind, err);
 	return name ? session_not_found(s, kind, ns, name, err) : -1;
 }
 

@@ -31,6 +31,7 @@ struct call {
 	const json_t *body;       /* NULL: none */
 	const char *content_type; /* NULL: application/json */
 	int64_t timeout_ms;       /* 0: --timeout, else 30 s */
+	bool quiet;               /* warnings are not printed */
 };
 
 /* Waits for the answer; prints warnings. ret_body may be NULL; else caller owns. Follows a redirect
@@ -49,9 +50,14 @@ int session_get(struct session *s, const struct kind *kind, const char *ns, cons
 int session_list(struct session *s, const struct kind *kind, const char *ns, const char *selector,
 		 json_t **ret_items, struct error *err);
 
+/* The name of an object that was probably meant, or NULL; caller frees. Asks for the names. */
+char *session_closest(struct session *s, const struct kind *kind, const char *ns, const char *name);
 /* "job \"mll\" not found in namespace \"x\"; did you mean \"ml\"?", asking for the names. */
 int session_not_found(struct session *s, const struct kind *kind, const char *ns, const char *name,
 		      struct error *err);
+
+/* "https://... does not serve pods; it serves jobs, ...", asking what it does. */
+int session_not_served(struct session *s, const struct kind *kind, struct error *err);
 
 /* Runs the loop until somebody sets *done by session_wake(). */
 void session_wait(struct session *s, const bool *done);
@@ -65,6 +71,8 @@ const char *failure_reason(const struct error *err);
 /* "error: ..." on stderr; a line for each cause when the last refusal had several. Returns the exit
  * code that fits. */
 int session_fail(struct session *s, const struct error *err);
+/* Whether the last refusal was only that something else is not there. */
+bool session_lacks(const struct session *s, const struct error *err);
 void say_error(const struct error *err);
 void say_warning(const char *text);
 int exit_of(const struct error *err);

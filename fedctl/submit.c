@@ -1,17 +1,19 @@
-/* submit: what is in files to the federator. Jobs are made, the other kinds made or brought up to
- * date. */
+/*
+ * submit: what is in files to the federator. All of it is checked before any of it is kept, as far
+ * as the federator can tell beforehand.
+ */
 #include <string.h>
 
-#include "api/patch.h"
 #include "base/json.h"
 #include "base/pki.h"
 #include "fedctl/commands.h"
 #include "fedctl/manifest.h"
-#include "fedctl/output.h"
+#include "fedctl/put.h"
 #include "fedctl/session.h"
 #include "fedctl/wait.h"
 
-#define MERGE_PATCH "application/merge-patch+json"
+#define STDIN      "standard input"
+#define NAMED_LEFT 5
 
 struct submission {
 	struct session *session;
@@ -31,7 +33,7 @@ static int read_stdin(struct strbuf *out, struct error *err)
 
 	while ((n = fread(piece, 1, sizeof(piece), stdin)))
 		strbuf_add(out, piece, n);
-	return ferror(stdin) ? error_set(err, ERR_INTERNAL, "cannot read standard input") : 0;
+	return ferror(stdin) ? error_set(err, ERR_INTERNAL, "cannot read " STDIN) : 0;
 }
 
 static int read_file(struct submission *b, const char *path, struct error *err)
@@ -43,9 +45,9 @@ static int read_file(struct submission *b, const char *path, struct error *err)
 	size_t n;
 
 	if (!strcmp(path, "-"))
-		return read_stdin(&text, err) || manifests_add(&b->manifests, "standard input",
-							       strbuf_str(&text), text.size, s->ns,
-							       given, err)
+		return read_stdin(&text, err) ||
+				       manifests_add(&b->manifests, STDIN, strbuf_str(&text),
+						     text.size, s->ns, given, err)
 			       ? -1
 			       : 0;
 	if (file_read(path, &bytes, &n, err))
@@ -60,122 +62,109 @@ static int read_files(struct submission *b, struct error *err)
 			return -1;
 	if (!b->manifests.n)
 		return error_set(err, ERR_BAD_REQUEST, "there is no object in what was given");
-	return 0;
+	return manifests_check_twice(&b->manifests, err);
 }
 
-/* --- one object --- */
+/* --- before anything is kept --- */
 
 static bool is_job(const struct manifest *m)
 {
 	return m->kind == kind_find_typed("jobs");
 }
 
-/* "job ml/x submitted" */
-static void say_done(const struct submission *b, const struct manifest *m, const char *name,
-		     const char *what)
+/* What is missing may be made by an object that stands before it: only then it can be seen. */
+static bool may_come(const struct submission *b, size_t i, const struct error *err)
 {
-	auto_strbuf line = {0};
+	bool makes = false;
 
-	strbuf_addf(&line, "%s ", m->kind->singular);
-	if (m->ns)
-		strbuf_addf(&line, "%s/", m->ns);
-	strbuf_addf(&line, "%s %s%s\n", name, what, b->dry ? " (dry run)" : "");
-	print_out(line.bytes, line.size);
+	for (size_t k = 0; k < i && !makes; k++)
+		makes = !is_job(&b->manifests.items[k]);
+	return makes && session_lacks(b->session, err);
 }
 
-static void add_query(const struct submission *b, struct strbuf *path)
+static void say_none(size_t refused, size_t n)
 {
-	strbuf_addf(path, "?fieldManager=fedctl&fieldValidation=Strict%s",
-		    b->dry ? "&dryRun=All" : "");
+	struct error err;
+
+	error_set(&err, ERR_INVALID, "nothing was submitted: %zu of %zu objects %s refused",
+		  refused, n, refused == 1 ? "was" : "were");
+	say_error(&err);
 }
 
-static void note_job(struct submission *b, const struct manifest *m, json_t *made)
+/* All refusals are told. A single object is checked when it is given. */
+static int check_all(struct submission *b)
 {
-	json_array_append(b->trees, made);
-	b->jobs[b->n_jobs++] =
-		(struct job_name){.ns = m->ns,
-				  .name = json_str_at(made, "metadata", "name", NULL),
-				  .uid = json_str_at(made, "metadata", "uid", NULL)};
-}
+	const struct manifests *m = &b->manifests;
+	enum put_mode mode = b->dry ? PUT_DRY : PUT_CHECK;
+	size_t refused = 0;
+	int rc = EXIT_DONE;
 
-static int create(struct submission *b, const struct manifest *m, struct error *err)
-{
-	auto_json *made = NULL;
-	auto_strbuf path = {0};
-	const char *name;
+	for (size_t i = 0; i < m->n && (b->dry || m->n > 1); i++) {
+		auto_json *job = NULL;
+		struct error err;
 
-	object_path(m->kind, m->ns, NULL, &path);
-	add_query(b, &path);
-	if (session_call(b->session, &(struct call){"POST", path.bytes, m->object}, &made, err))
-		return -1;
-	name = json_str_at(made, "metadata", "name", NULL);
-	say_done(b, m, name ? name : m->name, is_job(m) ? "submitted" : "created");
-	if (is_job(m) && name && !b->dry)
-		note_job(b, m, made);
-	return 0;
-}
-
-static int patch(struct submission *b, const struct manifest *m, const char *version,
-		 struct error *err)
-{
-	auto_json *changed = NULL;
-	auto_strbuf path = {0};
-	const char *now;
-
-	object_path(m->kind, m->ns, m->name, &path);
-	add_query(b, &path);
-	if (session_call(b->session, &(struct call){"PATCH", path.bytes, m->object, MERGE_PATCH},
-			 &changed, err))
-		return -1;
-	now = json_str_at(changed, "metadata", "resourceVersion", NULL);
-	say_done(b, m, m->name, now && !strcmp(now, version) ? "unchanged" : "updated");
-	return 0;
-}
-
-/* Asks the server only where the file says something that is not so. */
-static int update(struct submission *b, const struct manifest *m, struct error *err)
-{
-	auto_json *object = NULL, *wanted = NULL;
-	const char *version;
-
-	if (session_get(b->session, m->kind, m->ns, m->name, &object, err) ||
-	    patch_apply(PATCH_MERGE, object, m->object, &wanted, err))
-		return -1;
-	version = json_str_at(object, "metadata", "resourceVersion", NULL);
-	if (!json_equal(object, wanted))
-		return patch(b, m, version ? version : "", err);
-	say_done(b, m, m->name, "unchanged");
-	return 0;
-}
-
-/* `strict decoding error: unknown field "spec.x"` is all that a person needs of the sentence. */
-static void shorten(const struct manifest *m, struct error *err)
-{
-	static const char before[] = "strict decoding error: ";
-	const char *strict = strstr(err->text, before);
-	auto_xfree char *rest = strict ? xstrdup(strict + sizeof(before) - 1) : NULL;
-
-	if (rest)
-		error_set(err, err->code, "%s %s: %s", m->kind->singular, m->name ? m->name : "",
-			  rest);
-}
-
-static int submit_one(struct submission *b, const struct manifest *m, struct error *err)
-{
-	if (!create(b, m, err))
-		return 0;
-	shorten(m, err);
-	if (err->code != ERR_ALREADY_EXISTS || !m->name)
-		return -1;
-	if (!is_job(m))
-		return update(b, m, err);
-	return error_set(err, ERR_ALREADY_EXISTS,
-			 "job \"%s\" is there already; give it another name, or first: fedctl "
-			 "cancel %s",
-			 m->name, m->name);
+		if (!put_object(b->session, &m->items[i], mode, &job, &err) || may_come(b, i, &err))
+			continue;
+		rc = session_fail(b->session, &err);
+		if (rc != EXIT_REFUSED)
+			return rc;
+		refused++;
+	}
+	if (refused && m->n > 1 && !b->dry)
+		say_none(refused, m->n);
+	return rc;
 }
 
 /* --- all --- */
+
+static void note_job(struct submission *b, const struct manifest *m, json_t *take_job)
+{
+	json_array_append_new(b->trees, take_job);
+	b->jobs[b->n_jobs++] =
+		(struct job_name){.ns = m->ns,
+				  .name = json_str_at(take_job, "metadata", "name", NULL),
+				  .uid = json_str_at(take_job, "metadata", "uid", NULL)};
+}
+
+/* From the i-th on, which was refused after all. */
+static void say_left_out(const struct submission *b, size_t i)
+{
+	const struct manifests *m = &b->manifests;
+	auto_strbuf names = {0};
+	struct error err;
+
+	if (m->n == 1)
+		return;
+	for (size_t k = i; k < m->n && k < i + NAMED_LEFT; k++)
+		strbuf_addf(&names, "%s%s %s", k > i ? ", " : "", m->items[k].kind->singular,
+			    m->items[k].name ? m->items[k].name : "(without a name)");
+	if (m->n - i > NAMED_LEFT)
+		strbuf_addf(&names, " and %zu more", m->n - i - NAMED_LEFT);
+	error_set(&err, ERR_INVALID, "%zu of %zu objects %s submitted; left out: %s", i, m->n,
+		  i == 1 ? "was" : "were", names.bytes);
+	say_error(&err);
+}
+
+static int keep_all(struct submission *b)
+{
+	const struct manifests *m = &b->manifests;
+
+	b->jobs = xcalloc(m->n, sizeof(*b->jobs));
+	for (size_t i = 0; i < m->n; i++) {
+		json_t *job = NULL;
+		struct error err;
+		int rc;
+
+		if (put_object(b->session, &m->items[i], PUT_KEEP, &job, &err)) {
+			rc = session_fail(b->session, &err);
+			say_left_out(b, i);
+			return rc;
+		}
+		if (job)
+			note_job(b, &m->items[i], job);
+	}
+	return EXIT_DONE;
+}
 
 static int wait_for_all(struct submission *b)
 {
@@ -187,20 +176,20 @@ static int wait_for_all(struct submission *b)
 			     given_ns(inv, "timeout", 0), false);
 }
 
-/* What comes first in a file may be what the rest needs, so the first refusal ends it. */
 static int submit_all(struct submission *b)
 {
 	struct error err;
+	int rc;
 
 	if (read_files(b, &err)) {
 		say_error(&err);
 		return EXIT_REFUSED;
 	}
-	b->jobs = xcalloc(b->manifests.n, sizeof(*b->jobs));
-	for (size_t i = 0; i < b->manifests.n; i++)
-		if (submit_one(b, &b->manifests.items[i], &err))
-			return session_fail(b->session, &err);
-	return wait_for_all(b);
+	rc = check_all(b);
+	if (rc || b->dry)
+		return rc;
+	rc = keep_all(b);
+	return rc ? rc : wait_for_all(b);
 }
 
 int run_submit(struct session *s)

@@ -32,7 +32,9 @@ static int find_kind(const char *word, size_t n, const struct kind **ret, struct
 	if (c.best)
 		return error_set(err, ERR_BAD_REQUEST,
 				 "there is no kind \"%s\"; did you mean \"%s\"?", text, c.best);
-	return error_set(err, ERR_BAD_REQUEST, "there is no kind \"%s\"", text);
+	return error_set(err, ERR_BAD_REQUEST,
+			 "there is no kind \"%s\"; to name an object: KIND/NAME, like job/%s", text,
+			 text);
 }
 
 /* "KIND/NAME". */
@@ -49,22 +51,33 @@ static int add_pair(struct targets *t, const char *arg, struct error *err)
 	return 0;
 }
 
+/* "jobs,queues", each with all names. */
+static int add_kinds(struct targets *t, const char *list, const char *const *names, size_t n,
+		     struct error *err)
+{
+	for (;;) {
+		size_t length = strcspn(list, ",");
+		const struct kind *kind;
+
+		if (find_kind(list, length, &kind, err))
+			return -1;
+		for (size_t i = 0; i < n; i++)
+			add(t, kind, names[i]);
+		if (!n)
+			add(t, kind, NULL);
+		if (!list[length])
+			return 0;
+		list += length + 1;
+	}
+}
+
 static int parse(const char *const *args, size_t n, struct targets *t, struct error *err)
 {
-	const struct kind *kind;
-
-	if (strchr(args[0], '/')) {
-		for (size_t i = 0; i < n; i++)
-			if (add_pair(t, args[i], err))
-				return -1;
-		return 0;
-	}
-	if (find_kind(args[0], strlen(args[0]), &kind, err))
-		return -1;
-	for (size_t i = 1; i < n; i++)
-		add(t, kind, args[i]);
-	if (n == 1)
-		add(t, kind, NULL);
+	if (!strchr(args[0], '/'))
+		return add_kinds(t, args[0], args + 1, n - 1, err);
+	for (size_t i = 0; i < n; i++)
+		if (add_pair(t, args[i], err))
+			return -1;
 	return 0;
 }
 

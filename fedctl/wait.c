@@ -320,7 +320,11 @@ static void say_timeout(const struct waiting *w)
 		left++;
 		last = i;
 	}
-	if (left == 1)
+	if (left == 1 && w->what == WAIT_FOR_GONE)
+		error_set(&err, ERR_TIMEOUT,
+			  "timed out: job %s is still being deleted; see: fedctl describe job/%s",
+			  w->jobs[last].job.name, w->jobs[last].job.name);
+	else if (left == 1)
 		error_set(&err, ERR_TIMEOUT, "timed out: job %s %s; see: fedctl explain job/%s",
 			  w->jobs[last].job.name,
 			  w->jobs[last].text ? w->jobs[last].text : "was not seen",

@@ -43,6 +43,7 @@ struct kube_call {
 	struct timer *timer;
 	bool refused;   /* by the gate */
 	kube_done done; /* NULL: cancelled, and only waited for */
+	bool (*may_retry)(const struct error *why, void *arg);
 	void *arg;
 };
 
@@ -261,6 +262,18 @@ static bool wants_retry(const struct kube_call *call, const struct http_answer *
 	       call->tries < MAX_RETRIES;
 }
 
+static bool may_retry(const struct kube_call *call, const struct http_answer *a)
+{
+	struct error why;
+
+	if (!wants_retry(call, a) || !call->done)
+		return false;
+	if (!call->may_retry)
+		return true;
+	status_read(a->status, a->body, a->size, &why);
+	return call->may_retry(&why, call->arg);
+}
+
 static void give_answer(struct kube_call *call, struct kube_answer *answer)
 {
 	kube_done done = call->done;
@@ -303,7 +316,7 @@ static void on_answer(const struct http_answer *a, void *arg)
 	}
 	if (!a->status && a->err.code != ERR_UNREACHABLE)
 		note_lost(call);
-	if (wants_retry(call, a) && call->done) {
+	if (may_retry(call, a)) {
 		retry_later(call, a->retry_after_s);
 		return;
 	}
@@ -379,6 +392,7 @@ struct kube_call *kube_send(struct kube *k, const struct kube_request *request)
 	}
 	call->timeout_ms = request->timeout_ms;
 	call->done = request->done;
+	call->may_retry = request->may_retry;
 	call->arg = request->arg;
 	list_push_back(&k->calls, &call->node);
 	call_send(call);

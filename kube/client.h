@@ -81,6 +81,9 @@ struct kube_request {
 	int64_t timeout_ms;         /* 0: 30 s */
 	const char *const *headers; /* more "Name: value" lines, NULL-terminated; NULL: none */
 	kube_done done;
+	/* Asked before the request is sent again, with what the server said; false: that is its
+	 * answer. NULL: it may. */
+	bool (*may_retry)(const struct error *why, void *arg);
 	void *arg;
 };
 

@@ -49,6 +49,22 @@ Test(manifest, takes_lists_apart_and_reads_json)
 	manifests_finish(&m);
 }
 
+Test(manifest, finds_a_job_that_is_there_twice)
+{
+	static const char elsewhere[] = JOB("x") "  namespace: film\n";
+	struct manifests m = {0};
+	struct error err;
+
+	cr_assert_eq(add(&m, JOB("x"), "ml", false, &err), 0);
+	cr_assert_eq(add(&m, elsewhere, "ml", false, &err), 0);
+	cr_expect_eq(manifests_check_twice(&m, &err), 0, "two namespaces");
+	cr_assert_eq(manifests_add(&m, "g.yaml", elsewhere, strlen(elsewhere), "ml", false, &err),
+		     0);
+	cr_expect_eq(manifests_check_twice(&m, &err), -1);
+	cr_expect_str_eq(err.text, "job \"x\" is there twice: in f.yaml and in g.yaml");
+	manifests_finish(&m);
+}
+
 Test(manifest, lets_a_document_name_its_namespace)
 {
 	static const char text[] = JOB("x") "  namespace: film\n";
@@ -77,6 +93,9 @@ Test(manifest, says_which_document_is_wrong_and_keeps_none_of_them)
 		{"apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\n",
 		 "f.yaml: document 1: kind Job of \"batch/v1\" is not known; it is served as "
 		 "\"batch.volcano.sh/v1alpha1\""},
+		{JOB("x") "  namespace: ../film\n",
+		 "f.yaml: document 1: namespace \"../film\" must consist of lower case letters, "
+		 "digits and '-', and begin and end with a letter or digit"},
 		{"apiVersion: v1\nkind: Secret\n",
 		 "f.yaml: document 1: secret has no metadata.name"},
 	};

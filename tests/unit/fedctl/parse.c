@@ -112,8 +112,28 @@ Test(parse, asks_for_help)
 	cr_expect_str_eq(inv.command->path, "help");
 	cr_expect_str_eq(inv.args[0], "cluster");
 	invocation_finish(&inv);
+	cr_assert_eq(PARSE(&inv, &err, "get", "--bogus", "-h"), 0);
+	cr_expect(inv.help, "whatever else is wrong");
+	invocation_finish(&inv);
+	cr_assert_eq(PARSE(&inv, &err, "cancel", "--", "-h"), 0);
+	cr_expect_not(inv.help);
+	invocation_finish(&inv);
 	cr_assert_eq(parse((const char *[]){"fedctl", NULL}, &inv, &err), 0);
 	cr_expect_str_eq(inv.command->path, "help");
+	invocation_finish(&inv);
+}
+
+Test(parse, asks_for_the_version)
+{
+	struct invocation inv;
+	struct error err;
+
+	cr_assert_eq(PARSE(&inv, &err, "--version"), 0);
+	cr_expect(inv.version);
+	cr_expect_not(inv.help);
+	invocation_finish(&inv);
+	cr_assert_eq(PARSE(&inv, &err, "get", "--version"), 0);
+	cr_expect(inv.version, "as help does, without what the command needs");
 	invocation_finish(&inv);
 }
 
@@ -131,15 +151,19 @@ Test(parse, says_what_is_wrong)
 		{{"explain", "a", "b"}, "explain: \"b\" is too much; see: fedctl explain --help"},
 		{{"get", "jobs", "--wacth"}, "unknown flag \"--wacth\"; did you mean \"--watch\"?"},
 		{{"get", "jobs", "--zzz=1"}, "unknown flag \"--zzz\"; see: fedctl get --help"},
+		{{"get", "jobs", "-x=1"}, "unknown flag \"-x=1\"; see: fedctl get --help"},
+		{{"--zzz"}, "unknown flag \"--zzz\"; see: fedctl --help"},
+		{{"get", "--help=jobs"}, "--help takes no value"},
+		{{"--version=1"}, "--version takes no value"},
 		{{"get", "jobs", "-o"}, "--output needs a value: FORM"},
 		{{"get", "jobs", "-o", "xml"}, "-o: \"xml\" is none of wide|json|yaml|name"},
 		{{"cancel", "x", "-o", "json"}, "cancel has no -o"},
 		{{"wait", "x", "--for", "done"},
 		 "--for: \"done\" is none of completed|ended|running"},
 		{{"wait", "x", "--timeout", "60"},
-		 "--timeout: \"60\" is not a duration like 1h30m, 90s or 500ms"},
+		 "--timeout: \"60\" is not a duration like 1h30m, 90s or 250ms"},
 		{{"wait", "x", "--timeout", "-1s"},
-		 "--timeout: \"-1s\" is not a duration like 1h30m, 90s or 500ms"},
+		 "--timeout: \"-1s\" is not a duration like 1h30m, 90s or 250ms"},
 		{{"logs", "x", "--tail", "-3"}, "--tail: \"-3\" is not a whole number, 0 or more"},
 		{{"logs", "x", "--index", "99999999999999999999"},
 		 "--index: \"99999999999999999999\" is not a whole number, 0 or more"},

@@ -29,6 +29,15 @@ Test(targets, are_a_kind_names_of_a_kind_or_pairs)
 	expect(&t, 0, "queues", "a");
 	expect(&t, 1, "queues", "b");
 	targets_finish(&t);
+	cr_assert_eq(PARSE(&t, &err, "jobs,q"), 0);
+	expect(&t, 0, "jobs", NULL);
+	expect(&t, 1, "queues", NULL);
+	targets_finish(&t);
+	cr_assert_eq(PARSE(&t, &err, "jobs,q", "a", "b"), 0);
+	expect(&t, 1, "jobs", "b");
+	expect(&t, 2, "queues", "a");
+	expect(&t, 3, "queues", "b");
+	targets_finish(&t);
 	cr_assert_eq(PARSE(&t, &err, "job/x", "jobs.batch.volcano.sh/y", "cl/z"), 0);
 	expect(&t, 0, "jobs", "x");
 	expect(&t, 1, "jobs", "y");
@@ -56,7 +65,10 @@ Test(targets, that_are_wrong_are_said_to_be)
 		const char *args[2], *text;
 	} cases[] = {
 		{{"jbos", NULL}, "there is no kind \"jbos\"; did you mean \"jobs\"?"},
-		{{"qqqqqqqq", NULL}, "there is no kind \"qqqqqqqq\""},
+		{{"jobs,qeues", NULL}, "there is no kind \"qeues\"; did you mean \"queues\"?"},
+		{{"example-job", NULL},
+		 "there is no kind \"example-job\"; to name an object: "
+		 "KIND/NAME, like job/example-job"},
 		{{"jobs", "../secrets"}, "\"../secrets\" is not a name"},
 		{{"jobs", ".."}, "\"..\" is not a name"},
 		{{"jobs", ""}, "\"\" is not a name"},

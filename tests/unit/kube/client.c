@@ -7,7 +7,7 @@
 #include "peer.h"
 
 struct seen {
-	int calls, status;
+	int calls, status, asked;
 	bool ok;
 	struct error err;
 	char body[200], cause[80];
@@ -103,6 +103,34 @@ Test(client, ten_times_are_enough)
 	peer_answer_later(p, 503, 1);
 	cr_expect_eq(s.calls, 1);
 	cr_expect_eq(s.status, 503);
+}
+
+static bool twice(const struct error *why, void *arg)
+{
+	struct seen *s = arg;
+
+	cr_expect_eq(why->code, ERR_UNAVAILABLE);
+	return s->asked++ < 2;
+}
+
+Test(client, who_asked_may_have_enough_of_it_before)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+
+	kube_send(peer_client(p), &(struct kube_request){.method = "GET",
+							 .path = "/x",
+							 .done = on_answer,
+							 .may_retry = twice,
+							 .arg = &s});
+	for (int i = 0; i < 2; i++) {
+		peer_answer_later(p, 503, 1);
+		cr_expect_eq(s.calls, 0);
+		virtual_env_advance(peer_time(p), 1000);
+	}
+	peer_answer_later(p, 503, 1);
+	cr_expect_eq(s.calls, 1);
+	cr_expect_eq(s.err.code, ERR_UNAVAILABLE);
 }
 
 Test(client, without_retry_after_a_failure_is_told_at_once)

@@ -1,0 +1,54 @@
+/* What a server serves, for those who asked for something else. */
+#include <string.h>
+
+#include "base/json.h"
+#include "fedctl/session.h"
+
+#define TIMEOUT_MS 3000 /* a hint is not worth a longer wait */
+
+static bool is_first_of_group(size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(kinds[k]->group, kinds[i]->group) &&
+		    !strcmp(kinds[k]->version, kinds[i]->version))
+			return false;
+	return true;
+}
+
+/* Subresources are no kinds. */
+static void add_names(const json_t *group, struct strbuf *out)
+{
+	json_t *resource;
+	size_t i;
+
+	json_array_foreach (json_object_get(group, "resources"), i, resource) {
+		const char *name = json_str_at(resource, "name", NULL);
+
+		if (name && !strchr(name, '/'))
+			strbuf_addf(out, "%s%s", out->size ? ", " : "", name);
+	}
+}
+
+static void add_group(struct session *s, const struct kind *k, struct strbuf *out)
+{
+	auto_strbuf path = {0};
+	auto_json *group = NULL;
+	struct call call = {.timeout_ms = TIMEOUT_MS, .quiet = true};
+	struct error err;
+
+	strbuf_addf(&path, "%s%s/%s", *k->group ? "/apis/" : "/api", k->group, k->version);
+	call.path = path.bytes;
+	if (!session_call(s, &call, &group, &err))
+		add_names(group, out);
+}
+
+int session_not_served(struct session *s, const struct kind *kind, struct error *err)
+{
+	auto_strbuf served = {0};
+
+	for (size_t i = 0; i < kinds_count; i++)
+		if (is_first_of_group(i))
+			add_group(s, kinds[i], &served);
+	return error_set(err, ERR_NOT_FOUND, "%s does not serve %s%s%s", s->config.server,
+			 kind->plural, served.size ? "; it serves " : "", strbuf_str(&served));
+}
