@@ -199,7 +199,6 @@ static struct http_server *server_create(struct loop *loop, const struct http_se
 	s->h1 = (struct http1_config){.env = loop_env(loop),
 				      .handler = config->handler,
 				      .arg = config->arg,
-				      .next_id = &s->next_id,
 				      .draining = &s->draining};
 	s->read_buffer = xmalloc(SERVER_READ_BUFFER);
 	list_init(&s->conns);

@@ -58,8 +58,6 @@ const char *exchange_header(const struct exchange *x, const char *name);
 /* CN of a verified client certificate, or NULL; and its O's, NULL-terminated, never NULL. */
 const char *exchange_peer_user(const struct exchange *x);
 const char *const *exchange_peer_groups(const struct exchange *x);
-struct arena *exchange_arena(struct exchange *x); /* for the handler's own use */
-uint64_t exchange_id(const struct exchange *x);   /* for the log */
 
 /* Reads the whole body, then calls done once; bytes are NUL-terminated, live as long as the
  * exchange. Above limit the exchange answers 413 itself and done is not called; on a lost

@@ -38,7 +38,6 @@ enum body_reader { READER_NONE, READER_ALL, READER_STREAM };
 struct exchange {
 	struct http1 *h;
 	struct arena arena;
-	uint64_t id;
 	const char *method, *target, *path;
 	struct http_header *headers; /* in the arena, as is all of the request */
 	size_t n_headers;
@@ -74,7 +73,6 @@ struct http1_config {
 	struct env *env;
 	http_handler handler;
 	void *arg;
-	uint64_t *next_id;
 	const bool *draining;
 	void (*wake)(void *below); /* output, or a reason to look at the connection; never sooner
 				    * than the next settling */
@@ -162,7 +160,6 @@ struct http_server {
 	unsigned open_handles;
 	struct list conns, dirty;
 	size_t n_conns;
-	uint64_t next_id;
 	bool draining;
 	struct timer *drain;
 	void (*done)(void *arg);

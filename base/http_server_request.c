@@ -187,7 +187,6 @@ struct exchange *exchange_create(struct http1 *h)
 	struct exchange *x = xnew0(struct exchange);
 
 	x->h = h;
-	x->id = ++*h->config->next_id;
 	if (read_head(x) < 0) {
 		exchange_destroy(x);
 		return NULL;
@@ -245,16 +244,6 @@ const char *const *exchange_peer_groups(const struct exchange *x)
 	static const char *const none[] = {NULL};
 
 	return x->h->peer.groups ? (const char *const *)x->h->peer.groups : none;
-}
-
-struct arena *exchange_arena(struct exchange *x)
-{
-	return &x->arena;
-}
-
-uint64_t exchange_id(const struct exchange *x)
-{
-	return x->id;
 }
 
 /* --- the body --- */

@@ -219,16 +219,6 @@ void sv_unescape(struct sv raw, struct strbuf *out)
 	}
 }
 
-bool scan_string_copy(struct scan *s, struct strbuf *out)
-{
-	struct sv raw;
-
-	if (!scan_string(s, &raw))
-		return false;
-	sv_unescape(raw, out);
-	return true;
-}
-
 static bool begin(struct scan *s, char open, const char *why)
 {
 	if (s->failed)

@@ -60,8 +60,7 @@ bool scan_array_begin(struct scan *s);
 bool scan_element(struct scan *s); /* true: a value follows; false: the array ended */
 bool scan_raw(struct scan *s, struct sv *ret_value);  /* the bytes of the next value, checked */
 bool scan_string(struct scan *s, struct sv *ret_raw); /* between the quotes, escapes as they are */
-bool scan_string_copy(struct scan *s, struct strbuf *out); /* unescaped, appended */
-bool scan_int64(struct scan *s, int64_t *ret);             /* a number, or a number in a string */
+bool scan_int64(struct scan *s, int64_t *ret);        /* a number, or a number in a string */
 bool scan_bool(struct scan *s, bool *ret);
 bool scan_skip(struct scan *s);
 bool scan_end(struct scan *s); /* only white space is left */

@@ -238,11 +238,6 @@ void cache_destroy(struct cache *c)
 	free(c);
 }
 
-bool cache_is_ready(const struct cache *c)
-{
-	return c->is_ready;
-}
-
 int64_t cache_version(const struct cache *c)
 {
 	return c->version;

@@ -35,7 +35,6 @@ struct cache *cache_create(struct store *s, struct loop *loop, const struct cach
 			   void (*ready)(void *arg), void *arg);
 /* Before the store, and not from inside one of the cache's callbacks; calls back nothing more. */
 void cache_destroy(struct cache *c);
-bool cache_is_ready(const struct cache *c);
 
 /* Borrowed until the loop turns; doc_ref() to keep. NULL when absent. */
 struct doc *cache_get(const struct cache *c, const char *key);

@@ -20,7 +20,6 @@ struct wire {
 	struct http1 h;
 	struct exchange *open; /* handed to the handler and not closed yet */
 	unsigned handled, closed;
-	uint64_t ids;
 	bool draining, woken, over;
 	size_t body, sent;
 };
@@ -169,7 +168,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (n < KNOBS)
 		return 0;
 	w.config.arg = w.config.below = &w;
-	w.config.next_id = &w.ids;
 	w.config.draining = &w.draining;
 	http1_init(&w.h, &w.config);
 	feed(&w, bytes, bytes + KNOBS, n - KNOBS);

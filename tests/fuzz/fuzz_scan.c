@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 static void walk(struct scan *s)
 {
 	struct strbuf text = {0};
-	struct sv key;
+	struct sv key, raw;
 	bool truth;
 
 	switch (scan_peek(s)) {
@@ -27,7 +27,8 @@ static void walk(struct scan *s)
 			walk(s);
 		break;
 	case SCAN_STRING:
-		scan_string_copy(s, &text);
+		if (scan_string(s, &raw))
+			sv_unescape(raw, &text);
 		break;
 	case SCAN_BOOL:
 		scan_bool(s, &truth);

@@ -46,6 +46,7 @@ static void on_close(struct exchange *x, bool lost, void *arg)
 
 	v->storm->closed++;
 	timer_destroy(v->timer);
+	free(v);
 }
 
 static void act(void *arg)
@@ -87,7 +88,7 @@ static void ignore(struct exchange *x, const char *bytes, size_t n, void *arg)
 static void handle(struct exchange *x, void *arg)
 {
 	struct storm *s = arg;
-	struct visit *v = arena_new(exchange_arena(x), struct visit);
+	struct visit *v = xnew0(struct visit);
 
 	s->handled++;
 	*v = (struct visit){.storm = s, .x = x};

@@ -19,7 +19,6 @@ void wire_init(struct wire *w, http_handler handler, void *arg)
 	w->config = (struct http1_config){.env = virtual_env_seam(w->env),
 					  .handler = handler,
 					  .arg = arg,
-					  .next_id = &w->ids,
 					  .draining = &w->draining,
 					  .wake = on_wake,
 					  .below = w};

@@ -9,7 +9,6 @@ struct wire {
 	struct virtual_env *env;
 	struct http1_config config;
 	struct http1 h;
-	uint64_t ids;
 	bool draining;
 	bool woken;
 	bool blocked;      /* the client takes no output */
