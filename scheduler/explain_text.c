@@ -239,21 +239,34 @@ static void add_table(const struct explain *e, struct strbuf *out)
 
 /* --- the funnel --------------------------------------------------------------------------- */
 
-static void add_funnel(const struct explain *e, struct strbuf *out)
+/* What one filter alone keeps away. */
+static void add_lifted(const struct explain *e, struct strbuf *out)
 {
 	size_t n = 0;
 
+	for (size_t i = 0; i < e->n_steps; i++) {
+		if (!e->steps[i].alone)
+			continue;
+		if (!n)
+			strbuf_addf(out,
+				    "%s gained if one filter alone were lifted:  ", e->funnel_of);
+		strbuf_addf(out, "%s%s %" PRId64, n++ ? ", " : "", filter_name(e->steps[i].filter),
+			    e->steps[i].alone);
+	}
+	if (n)
+		strbuf_addc(out, '\n');
+}
+
+static void add_funnel(const struct explain *e, struct strbuf *out)
+{
 	if (!e->n_steps)
 		return;
 	strbuf_addf(out, "\n%s left after each filter:  ", e->funnel_of);
 	for (size_t i = 0; i < e->n_steps; i++)
 		strbuf_addf(out, "%s%s %" PRId64, i ? ", " : "", filter_name(e->steps[i].filter),
 			    e->steps[i].left);
-	for (size_t i = 0; i < e->n_steps; i++)
-		if (e->steps[i].alone)
-			strbuf_addf(out, "%s%s +%" PRId64, n++ ? ", " : "\nLifted alone:  ",
-				    filter_name(e->steps[i].filter), e->steps[i].alone);
 	strbuf_addc(out, '\n');
+	add_lifted(e, out);
 }
 
 void explain_text(const struct explain *e, int64_t now_ns, int32_t utc_offset_s, struct strbuf *out)

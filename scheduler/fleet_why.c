@@ -2,9 +2,7 @@
  * Why a form does not fit into one cluster, briefly.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "scheduler/allocate.h"
 #include "scheduler/fleet_internal.h"
 
 struct judge fleet_judge(struct fleet *f, struct fleet_cluster *c, struct form *form,
@@ -13,23 +11,18 @@ struct judge fleet_judge(struct fleet *f, struct fleet_cluster *c, struct form *
 	return (struct judge){&f->model, &c->free, &c->capacity, form, allowed};
 }
 
-/* In words; kept until the capacity changes. */
+/* In words, of the cluster as if it were empty; kept until the capacity changes. */
 static const char *why_incapable(const struct judge *j, struct form_memory *m)
 {
-	struct judgement what = {.filter = m->capable, .verdict = VERDICT_NEVER};
-	struct strbuf text = {.limit = 200};
 	struct judge empty = *j;
-	size_t mark = space_mark(j->capacity);
+	struct arena scratch = {0};
+	struct judgement what;
 
 	empty.free = j->capacity;
-	judge_form(&empty, (struct lift){0}, &what.variant);
-	what.pods = j->form->variants[what.variant].pods;
-	what.fits = allocate_most(j->capacity, &j->form->variants[what.variant], j->form->n_tasks,
-				  NULL);
-	space_rollback(j->capacity, mark);
-	judge_say(&empty, &what, &text);
+	judge_fully(&empty, &scratch, &what);
 	free(m->why);
-	m->why = strbuf_take(&text);
+	m->why = xstrdup(what.detail);
+	arena_finish(&scratch);
 	return m->why;
 }
 

@@ -159,6 +159,22 @@ static size_t say_too_large(const struct judge *j, const struct spec *s, struct 
 	return n;
 }
 
+/* Of the gang as a whole. Tasks that ask for it may all fit and crowd others out: then there are no
+ * numbers to give. */
+static void say_shorts(const struct judgement *what, struct strbuf *out)
+{
+	for (size_t i = 0; i < what->n_shorts; i++) {
+		const struct explain_short *s = &what->shorts[i];
+
+		strbuf_adds(out, i ? ", " : " (");
+		if (s->have < s->want)
+			say_amounts(s->resource, s->have, s->want, out);
+		else
+			strbuf_adds(out, s->resource);
+	}
+	strbuf_adds(out, what->n_shorts ? ")" : "");
+}
+
 static void say_capacity(const struct judge *j, const struct judgement *what, struct strbuf *out)
 {
 	const struct form_variant *v = &j->form->variants[what->variant];
@@ -172,6 +188,7 @@ static void say_capacity(const struct judge *j, const struct judgement *what, st
 			return;
 	strbuf_addf(out, "holds %" PRId64 " of %" PRId64 " tasks when empty", what->fits,
 		    what->pods);
+	say_shorts(what, out);
 	for (size_t i = 0; i < j->form->n_tasks; i++) {
 		if (!v->parts[i].spec->ports)
 			continue;
