@@ -26,6 +26,31 @@ class AuditLog:
             return all(want is None or want == have for want, have in wanted)
         return [event for event in found if fits(event)]
 
+    def pod_posts(self, since, job):
+        """{pod of the job: codes of the answers to its POSTs since a mark}; dry runs make none."""
+        codes = {}
+        for event in self.events(since, verb="create", resource="pods"):
+            pod = event["objectRef"].get("name", "")
+            if pod.startswith(f"{job}-") and "dryRun" not in event["requestURI"]:
+                codes.setdefault(pod, []).append(event["responseStatus"]["code"])
+        return codes
+
+    def posted_again(self, since, job):
+        """Of pod_posts() what was POSTed again, unless the server itself had given the first up."""
+        return {pod: codes for pod, codes in self.pod_posts(since, job).items()
+                if any(code < 500 and code != 429 for code in codes[:-1])}
+
+    def allowed(self, user):
+        """{(resource, verb)} of all that RBAC has let the user do."""
+        used = set()
+        for event in self.events(user=user, subresource=None, stage=None):
+            target = event.get("objectRef")
+            decision = event.get("annotations", {}).get("authorization.k8s.io/decision")
+            if target and decision == "allow":
+                parts = [target["resource"], target.get("subresource")]
+                used.add(("/".join(filter(None, parts)), event["verb"]))
+        return used
+
     def forbidden(self, since=0, user=None):
         """What RBAC refused: a rule that is missing."""
         return [e for e in self.events(since, user=user, subresource=None)

@@ -14,6 +14,16 @@ def starts_to_wait(kubectl, beside, *args):
     return beside(kubectl.start("wait", "--timeout=30s", *args))
 
 
+def test_on_each_kind(kubectl, sample, ns, name, beside):
+    kubectl.server.must("POST", sample.path(ns), sample.manifest(name, ns))
+    one = f"{sample.resource}/{name}"
+    said = kubectl("wait", "--for=jsonpath={.metadata.name}=" + name, one, "--timeout=10s")
+    assert said.strip().endswith(f"/{name} condition met")
+    waiting = starts_to_wait(kubectl, beside, "--for=delete", one)
+    kubectl.server.must("DELETE", sample.path(ns, name))
+    assert waiting.wait_exit(20) == 0, waiting.tail()
+
+
 def test_for_a_condition_that_holds(kubectl, ns, name):
     kubectl.server.must("POST", JOB.path(ns), JOB.manifest(name, ns))
     said = kubectl("wait", "--for=condition=Pending", f"vcjob/{name}", "--timeout=10s")

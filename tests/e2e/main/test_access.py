@@ -20,6 +20,7 @@ def as_agent(federation):
 
 
 def test_an_agent_reaches_only_its_own_placements(fed, as_agent):
+    """agent A asks for B's Placements | 403"""
     arm = as_agent("arm")
     assert arm.api("GET", f"{jobs.FEDERATOR}/namespaces/cluster-arm/placements").status == 200
     for path in (f"{jobs.FEDERATOR}/namespaces/cluster-gpu/placements",
@@ -30,6 +31,7 @@ def test_an_agent_reaches_only_its_own_placements(fed, as_agent):
 
 
 def test_an_agent_sees_a_job_only_while_a_placement_names_it(fed, as_agent, name):
+    """an agent asks for a Job that none of its Placements names | 403"""
     jobs.submit(fed.hub, jobs.job(name, jobs.task(run_seconds=3600),
                                   placement=jobs.only_in("arm")))
     jobs.wait_phase(fed.hub, name, "Running")
@@ -40,6 +42,7 @@ def test_an_agent_sees_a_job_only_while_a_placement_names_it(fed, as_agent, name
 
 
 def test_an_agent_gets_a_secret_only_for_a_job_that_refers_to_it(fed, as_agent, name):
+    """an agent asks for a Secret to which no Job of its Placements refers | 403"""
     fed.hub.must("POST", "/api/v1/namespaces/default/secrets",
                  {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name},
                   "stringData": {"a": "b"}})
@@ -61,6 +64,7 @@ def test_an_agent_gets_a_secret_only_for_a_job_that_refers_to_it(fed, as_agent, 
 @pytest.mark.parametrize("patch", [{"spec": {"desired": "Release"}},
                                    {"status": {"state": "Done"}}])
 def test_placements_are_written_by_their_owners_alone(fed, name, patch):
+    """a master writes a Placement | 403"""
     jobs.submit(fed.hub, jobs.job(name, jobs.task(run_seconds=3600),
                                   placement=jobs.only_in("arm")))
     uid = jobs.wait_phase(fed.hub, name, "Running")["metadata"]["uid"]
@@ -72,6 +76,7 @@ def test_placements_are_written_by_their_owners_alone(fed, name, patch):
 
 
 def test_a_deposed_term_is_refused_with_its_cause(fed, as_agent):
+    """an agent writes in a term that is over | 409 with the cause TermSuperseded"""
     arm = as_agent("arm")
     answer = arm.api("PATCH", f"{jobs.FEDERATOR}/clusters/arm/status",
                      json.dumps({"status": {"nodes": 1}}),
@@ -81,6 +86,7 @@ def test_a_deposed_term_is_refused_with_its_cause(fed, as_agent):
 
 
 def test_jobs_status_is_the_hubs(fed, name):
+    """a user writes the status of a Job | it is as the hub says"""
     made = jobs.job(name, jobs.task(), placement=jobs.only_in("nowhere"))
     made["status"] = {"state": {"phase": "Completed"}}
     jobs.submit(fed.hub, made)

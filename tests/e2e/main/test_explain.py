@@ -17,6 +17,8 @@ def ghost(fed):
 
 
 def test_a_job_runs_at_its_data_though_another_cluster_is_emptier(fed, name):
+    """data in a fuller cluster, `large` empty
+    | runs at the data; explain prints bytes for each cluster"""
     jobs.submit(fed.hub, jobs.job(f"{name}-filler", jobs.task(
         replicas=6, requests={"cpu": "20"}, run_seconds=3600), placement=jobs.only_in("arm")))
     jobs.wait_phase(fed.hub, f"{name}-filler", "Running")
@@ -33,6 +35,7 @@ def test_a_job_runs_at_its_data_though_another_cluster_is_emptier(fed, name):
 
 
 def test_a_job_that_waits_says_what_is_short_in_each_cluster(fed, name):
+    """a gang that waits | explain says for each cluster what is short, and what has none"""
     jobs.submit(fed.hub, jobs.job(f"{name}-filler", jobs.task(
         replicas=4, requests={"nvidia.com/gpu": "6"}, run_seconds=3600)))
     jobs.wait_phase(fed.hub, f"{name}-filler", "Running")
@@ -45,6 +48,8 @@ def test_a_job_that_waits_says_what_is_short_in_each_cluster(fed, name):
 
 
 def test_while_a_cluster_has_not_reported_a_job_too_big_for_the_others_is_kept(fed, ghost, name):
+    """a gang larger than every empty cluster, one not yet reported
+    | kept, with the Warning and NoCapableCluster"""
     made = fed.hub.kubectl(["create", "-f", "-"], stdin=json.dumps(jobs.job(
         name, jobs.task(replicas=40, requests={"nvidia.com/gpu": "1"}))))
     assert "Warning: " in made.stderr
@@ -53,6 +58,7 @@ def test_while_a_cluster_has_not_reported_a_job_too_big_for_the_others_is_kept(f
 
 
 def test_an_ended_job_says_where_it_ran_and_why(fed, name):
+    """a job that has ended | explain says where it ran and why"""
     jobs.submit(fed.hub, jobs.job(name, jobs.task(requests={"nvidia.com/gpu": "1"})))
     jobs.wait_phase(fed.hub, name, "Completed")
     said = fed.hub.fedctl(["explain", f"job/{name}"]).stdout

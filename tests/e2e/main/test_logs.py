@@ -38,6 +38,8 @@ def clock(name, seconds):
 
 
 def test_each_line_comes_within_a_second_and_the_log_ends_with_the_job(fed, name):
+    """a job that prints, on a sandbox
+    | `fedctl logs -f` prints each line within 1 s and ends with the job"""
     jobs.submit(fed.hub, clock(name, 4))
     follower = Follower(fed, name)
     code, error = follower.wait()
@@ -49,6 +51,7 @@ def test_each_line_comes_within_a_second_and_the_log_ends_with_the_job(fed, name
 
 
 def test_hello_says_where_it_is(fed):
+    """hello | its log names its node"""
     fed.hub.fedctl(["submit", str(ROOT / "examples" / "hello.yaml"), "--wait"])
     said = fed.hub.fedctl(["logs", "hello"]).stdout.splitlines()
     node = jobs.attempts(fed.hub.get(jobs.path("hello")))[-1]["nodes"]
@@ -59,6 +62,8 @@ def test_hello_says_where_it_is(fed):
 
 
 def test_an_agent_that_dies_in_between_is_told_of(fed, name):
+    """the agent is restarted in the middle of `fedctl logs -f`
+    | a clear error, or it resumes; the log is whole afterwards"""
     jobs.submit(fed.hub, clock(name, 10))
     jobs.wait_phase(fed.hub, name, "Running")
     follower = Follower(fed, name)

@@ -87,7 +87,9 @@ TABLE = {
         (at("metadata.labels", {"a b": "c"}), 422, "metadata.labels[a b]",
          "such as app"),
     "a queue that is not there":
-        (at("spec.queue", "nowhere"), 422, "spec.queue", "nowhere"),
+        (at("spec.queue", "nowhere"), 422, "spec.queue", "fedctl queue create nowhere"),
+    "a queue that is misspelled":
+        (at("spec.queue", "defualt"), 422, "spec.queue", 'did you mean "default"?'),
     "a queue that is closed":
         (at("spec.queue", "closed"), 422, "spec.queue", "closed"),
     "minAvailable above the pods":
@@ -182,6 +184,7 @@ def stored(hub):
 
 @pytest.mark.parametrize("what", TABLE)
 def test_a_bad_manifest_is_refused(ready, what):
+    """a bad manifest: {what} | code, reason, field and text; nothing stored"""
     manifest, code, field, text, *query = TABLE[what]
     before = stored(ready)
     headers = {} if isinstance(manifest, dict) else {"Content-Type": "application/json"}
@@ -209,6 +212,7 @@ def test_a_good_manifest_is_not(ready):
     ("spec.maxRetry", 9), ("spec.tasks[0].replicas", 2), ("spec.queue", "closed"),
     ("spec.tasks[0].template.spec.containers[0].image", "other")])
 def test_a_spec_is_frozen_once_it_was_placed_and_labels_are_not(fed, name, path, value):
+    """a change of a running job's {path} | 422 names the field; labels and annotations stay free"""
     manifest = jobs.job(name, jobs.task(run_seconds=3600), placement=jobs.only_in("arm"))
     jobs.submit(fed.hub, manifest)
     placed = jobs.wait_phase(fed.hub, name, "Running")
@@ -218,3 +222,26 @@ def test_a_spec_is_frozen_once_it_was_placed_and_labels_are_not(fed, name, path,
     assert cause["field"] == path and "cannot change" in cause["message"]
     assert fed.hub.get(jobs.path(name))["spec"] == placed["spec"]
     fed.hub.merge(jobs.path(name), {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}})
+
+
+def test_a_spec_is_free_while_the_job_waits_and_frozen_to_its_end_and_after(fed, name):
+    """a change of maxRetry while a job waits, when it is offered, and when it has ended
+    | taken; 422; 422"""
+    def change(value):
+        return fed.hub.api("PATCH", jobs.path(name), json.dumps({"spec": {"maxRetry": value}}),
+                           {"Content-Type": "application/merge-patch+json"}).status
+    jobs.submit(fed.hub, jobs.job(name, jobs.task(), placement=jobs.only_in("nowhere")))
+    jobs.wait_pending(fed.hub, name, lambda why: why["code"])
+    assert change(5) == 200
+    agent = fed.agents["arm"].process
+    agent.stop()
+    try:
+        fed.hub.merge(jobs.path(name), {"spec": {"placement": jobs.only_in("arm")}})
+        fed.hub.wait_for(jobs.path(name),
+                         lambda found: found["status"]["dispatch"]["phase"] == "Confirmed")
+        assert change(6) == 422
+    finally:
+        agent.cont()
+    jobs.wait_phase(fed.hub, name, "Completed")
+    assert change(7) == 422
+    assert fed.hub.get(jobs.path(name))["spec"]["maxRetry"] == 5

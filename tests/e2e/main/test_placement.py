@@ -1,9 +1,38 @@
 """Which cluster, and what a job says while it waits."""
-from harness import jobs, wait
+import collections
+import re
+
+import pytest
+from harness import jobs
 from harness.nodes import NodeShape
 
 
-def test_alternatives_are_tried_in_the_order_written(fed, name):
+def fill(fed, name, replicas, requests, *clusters):
+    """Starts pods that stay until the test ends."""
+    more = {"placement": jobs.only_in(*clusters)} if clusters else {}
+    jobs.submit(fed.hub, jobs.job(name, jobs.task(replicas=replicas, requests=requests,
+                                                  run_seconds=3600), **more))
+    jobs.wait_phase(fed.hub, name, "Running")
+
+
+def test_alternatives_of_which_only_the_second_has_room(fed, name):
+    """alternatives, only the second has room | the second; explain names why"""
+    fill(fed, f"{name}-filler", 4, {"nvidia.com/gpu": "8"})
+    jobs.submit(fed.hub, jobs.job(name, jobs.task(requests={"cpu": "1"}), placement={
+        "alternatives": [
+            {"task": "w", "resources": {"nvidia.com/gpu": 1}, "speed": "1"},
+            {"task": "w", "nodeSelector": {"kubernetes.io/arch": "arm64"}, "speed": "0.45"}]}))
+    found = jobs.wait_phase(fed.hub, name, "Completed")
+    assert jobs.cluster(found) == "arm"
+    assert len(jobs.attempts(found)) == 1
+    (pod,) = jobs.pods_of(fed.members["arm"], found["metadata"]["uid"])
+    assert pod["spec"]["nodeSelector"] == {"kubernetes.io/arch": "arm64"}
+    said = fed.hub.fedctl(["explain", f"job/{name}"]).stdout
+    assert "alternative 2: no room for a better one" in said, said
+
+
+def test_alternatives_of_which_no_cluster_has_the_first(fed, name):
+    """alternatives, the first of which nobody has | the second, with its resources"""
     wanted = jobs.task(requests={"cpu": "1"})
     fed_job = jobs.job(name, wanted, placement={"alternatives": [
         {"task": "w", "resources": {"nvidia.com/h100": 1}, "speed": "1"},
@@ -16,28 +45,52 @@ def test_alternatives_are_tried_in_the_order_written(fed, name):
     assert resources["requests"]["nvidia.com/gpu"] == "1"
 
 
-def test_a_gang_with_room_in_no_cluster_waits_and_says_what_is_short(fed, name):
-    filler = jobs.job(f"{name}-filler", jobs.task(replicas=4, requests={"nvidia.com/gpu": "7"},
-                                                  run_seconds=3600))
-    jobs.submit(fed.hub, filler)
-    jobs.wait_phase(fed.hub, f"{name}-filler", "Running")
-    jobs.submit(fed.hub, jobs.job(name, jobs.task(replicas=5, requests={"nvidia.com/gpu": "1"})))
-    why = jobs.wait_pending(fed.hub, name, lambda p: p["code"] == "NoRoom")
-    assert "nvidia.com/gpu" in why["detail"]
-    assert why["nearestMiss"]["resource"] == "nvidia.com/gpu"
-    assert why["nearestMiss"]["have"] == "4" and why["nearestMiss"]["want"] == "5"
+# A gang of four pods of 20 CPUs, of which a node holds one; each cluster is left three nodes.
+ONE_NODE_SHORT = {"gpu": 1, "arm": 5, "large": 17}
 
-    fed.members["gpu"].add_nodes(NodeShape(1, extended={"nvidia.com/gpu": "8"}), first=4)
-    try:
-        found = fed.hub.wait_for(jobs.path(name), lambda j: jobs.phase(j) in ("Running",
-                                                                              "Completed"), 5)
-        assert jobs.pending(found) is None
-        jobs.wait_phase(fed.hub, name, "Completed")
-    finally:
-        fed.members["gpu"].must("DELETE", "/api/v1/nodes/gpu-4")
+
+def a_node_appears(fed, name):
+    fed.members["large"].add_nodes(NodeShape(1), first=20)
+    return "large"
+
+
+def room_is_given_back(fed, name):
+    jobs.delete(fed.hub, f"{name}-arm")
+    return "arm"
+
+
+@pytest.fixture
+def node_20(fed):
+    """Whether a test has made it or not, it is gone afterwards."""
+    yield
+    fed.members["large"].api("DELETE", "/api/v1/nodes/large-20")
+
+
+@pytest.mark.parametrize("lift", [a_node_appears, room_is_given_back])
+def test_a_gang_one_pod_larger_than_the_room_left_in_each_cluster(fed, node_20, name, lift):
+    """a gang that every cluster could hold when empty, one pod larger than the room left in each
+    | waits and names resource and shortfall; when the reason is lifted, it runs within 5 s"""
+    big = {"cpu": "20"}
+    for cluster, replicas in ONE_NODE_SHORT.items():
+        fill(fed, f"{name}-{cluster}", replicas, big, cluster)
+    jobs.submit(fed.hub, jobs.job(name, jobs.task(replicas=4, requests=big, run_seconds=3)))
+    why = jobs.wait_pending(fed.hub, name, lambda p: p["code"] == "NoRoom")
+    miss = why["nearestMiss"]
+    assert (miss["resource"], miss["fits"], miss["pods"]) == ("cpu", 3, 4), why
+    assert (miss["have"], miss["want"]) == ("60", "80") and "cpu" in why["detail"], why
+    said = fed.hub.fedctl(["explain", f"job/{name}"]).stdout
+    for cluster in ONE_NODE_SHORT:
+        assert re.search(rf"^{cluster}\s+full\s+cpu: 60 of 80\s", said, re.MULTILINE), said
+
+    cluster = lift(fed, name)
+    found = fed.hub.wait_for(jobs.path(name), lambda j: jobs.phase(j) != "Pending", 5)
+    assert jobs.pending(found) is None
+    assert jobs.cluster(found) == cluster
+    jobs.wait_phase(fed.hub, name, "Completed")
 
 
 def test_a_gang_that_no_empty_cluster_could_hold_is_refused_with_the_nearest_miss(fed, name):
+    """a gang larger than every empty cluster, all reported | 422 NeverFits with the nearest miss"""
     too_big = jobs.job(name, jobs.task(replicas=41, requests={"nvidia.com/gpu": "1"}))
     answer = fed.hub.api("POST", f"{jobs.JOBS}/namespaces/default/jobs", too_big)
     assert answer.status == 422
@@ -49,21 +102,37 @@ def test_a_gang_that_no_empty_cluster_could_hold_is_refused_with_the_nearest_mis
     assert fed.hub.get(jobs.path(name)) is None
 
 
-def test_of_two_jobs_with_room_for_one_and_a_half_one_runs_whole(fed, name):
-    def gang(suffix):
-        return jobs.job(f"{name}-{suffix}", jobs.task(
-            replicas=3, requests={"nvidia.com/gpu": "7"}, run_seconds=3))
-    jobs.submit(fed.hub, gang("a"))
-    jobs.submit(fed.hub, gang("b"))
+class Starts:
+    """Replays a watch of pods: whose pod was made, in order, and what lived at that moment."""
 
-    def sizes():
-        return [len([p for p in jobs.pods_of(fed.members["gpu"], found["metadata"]["uid"])
-                     if p["status"]["phase"] in ("Pending", "Running")])
-                for found in fed.hub.items(f"{jobs.JOBS}/namespaces/default/jobs")]
-    wait.until(lambda: 3 in sizes(), 20, what="one gang to run")
-    wait.holds(lambda: sorted(sizes()) != [3, 3], 1, what="the other one to wait")
-    for suffix in ("a", "b"):
-        jobs.wait_phase(fed.hub, f"{name}-{suffix}", "Completed", 40)
+    def __init__(self, watch, uids):
+        self.made, live = [], collections.defaultdict(set)
+        for kind, pod in watch.events:
+            job, pod_uid = pod["metadata"].get("labels", {}).get("federator.dev/uid"), \
+                pod["metadata"]["uid"]
+            if job not in uids:
+                continue
+            if kind == "ADDED":
+                self.made.append((job, {other: len(pods) for other, pods in live.items() if pods}))
+                live[job].add(pod_uid)
+            if kind == "DELETED" or pod["status"].get("phase") in ("Succeeded", "Failed"):
+                live[job].discard(pod_uid)
+
+
+def test_of_two_jobs_with_room_for_one_and_a_half_one_runs_whole(fed, name):
+    """two jobs, room for one and a half | one whole, never two halves"""
+    fill(fed, f"{name}-filler", 1, {"nvidia.com/gpu": "8"})
+    gang = jobs.task(replicas=2, requests={"nvidia.com/gpu": "8"}, run_seconds=2)
+    with fed.members["gpu"].watch("/api/v1/pods") as watch:
+        uids = [jobs.submit(fed.hub, jobs.job(f"{name}-{suffix}", gang))["metadata"]["uid"]
+                for suffix in "ab"]
+        for suffix in "ab":
+            jobs.wait_phase(fed.hub, f"{name}-{suffix}", "Completed", 40)
+        starts = Starts(watch, uids)
+    order = [job for job, _ in starts.made]
+    assert order in ([*uids[:1] * 2, *uids[1:] * 2], [*uids[1:] * 2, *uids[:1] * 2]), starts.made
+    first, (_, live) = order[0], starts.made[2]
+    assert live.get(first, 0) < 2, "the second began while the first had all its pods"
 
 
 def test_a_full_queue_makes_its_jobs_wait_for_its_capability(fed, name):
