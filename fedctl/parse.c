@@ -219,7 +219,7 @@ static int read_flag_word(const struct command *command, const char *word, struc
 static int read_flag(struct invocation *inv, const struct command *command, char **words, int left,
 		     struct error *err)
 {
-	struct flag_word f;
+	struct flag_word f = {0};
 	bool alone;
 
 	if (read_flag_word(command, words[0], &f, err))
