@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/status.h"
+#include "base/lines.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -17,6 +18,7 @@
 #define ABSENT_MS     30000  /* a kind that is not served may come to be */
 #define WATCH_BASE_S  300    /* with up to as much again, so that watches spread */
 #define SILENCE_MS    180000 /* bookmarks come each minute: three are missing */
+#define ABANDON_MS    1000   /* the server ends a watch that failed; if not, we do */
 #define SHORT_MS      1000   /* a watch that ends sooner, without an event, backs off */
 #define LINE_LIMIT    (8 * 1024 * 1024)
 #define BEHIND_TRIES  5 /* answers "not so far yet" until the server has gone back */
@@ -45,7 +47,7 @@ struct informer {
 	struct kube_call *list_call;
 	char *page_token; /* of the next page; NULL: first */
 	struct http_call *watch;
-	struct strbuf line;
+	struct lines lines;
 	struct error watch_error; /* code set when an ERROR event or a bad line came */
 	bool watch_failed, watch_active, relist;
 	int64_t watch_since_ms;
@@ -55,6 +57,7 @@ struct informer {
 
 static void informer_list(struct informer *i);
 static void informer_watch(struct informer *i);
+static void watch_abandon(struct informer *i);
 
 static void set_health(struct informer *i, bool ok, const struct error *err)
 {
@@ -70,7 +73,9 @@ static void on_timer(void *arg)
 {
 	struct informer *i = arg;
 
-	if (i->relist)
+	if (i->watch)
+		watch_abandon(i);
+	else if (i->relist)
 		informer_list(i);
 	else
 		informer_watch(i);
@@ -290,7 +295,7 @@ static void watch_over(struct informer *i)
 	bool was_short = env_mono_ms(i->env) - i->watch_since_ms < SHORT_MS;
 
 	i->watch = NULL;
-	strbuf_clear(&i->line);
+	lines_clear(&i->lines);
 	if (i->watch_failed && i->watch_error.code == ERR_EXPIRED) {
 		i->relist = true;
 		again_after(i, i->failures++ ? RETRY_BASE_MS : 1);
@@ -311,6 +316,20 @@ static void watch_fail(struct informer *i, const struct error *err)
 {
 	i->watch_failed = true;
 	i->watch_error = *err;
+	again_after(i, ABANDON_MS);
+}
+
+static void watch_abandon(struct informer *i)
+{
+	kube_stream_cancel(i->kube, i->watch);
+	watch_over(i);
+}
+
+/* The same version would bring the same line again: what it was about is listed. */
+static void watch_unreadable(struct informer *i, const struct error *err)
+{
+	watch_fail(i, err);
+	i->relist = true;
 }
 
 static int apply_event(struct informer *i, const char *type, struct sv object, struct error *err)
@@ -326,10 +345,6 @@ static int apply_event(struct informer *i, const char *type, struct sv object, s
 		take_version(i, version);
 		return 0;
 	}
-	if (!strcmp(type, "ERROR")) {
-		status_read(0, object.p, object.n, err);
-		return -1;
-	}
 	doc = object_doc(object, err);
 	if (!doc)
 		return -1;
@@ -342,8 +357,9 @@ static int apply_event(struct informer *i, const char *type, struct sv object, s
 	return 0;
 }
 
-static void on_line(struct informer *i, const char *line, size_t n)
+static void on_line(const char *line, size_t n, void *arg)
 {
+	struct informer *i = arg;
 	struct sv object, type;
 	struct error err;
 	char name[16];
@@ -353,13 +369,18 @@ static void on_line(struct informer *i, const char *line, size_t n)
 	if (!scan_find_str((struct sv){line, n}, &type, "type", NULL) || type.n >= sizeof(name) ||
 	    !scan_find((struct sv){line, n}, &object, "object", NULL)) {
 		error_set(&err, ERR_INTERNAL, "watch %s: a line is not a watch event", i->path);
-		watch_fail(i, &err);
+		watch_unreadable(i, &err);
 		return;
 	}
 	memcpy(name, type.p, type.n);
 	name[type.n] = '\0';
-	if (apply_event(i, name, object, &err)) {
+	if (!strcmp(name, "ERROR")) {
+		status_read(0, object.p, object.n, &err);
 		watch_fail(i, &err);
+		return;
+	}
+	if (apply_event(i, name, object, &err)) {
+		watch_unreadable(i, &err);
 		return;
 	}
 	i->watch_active = true;
@@ -370,19 +391,13 @@ static void on_line(struct informer *i, const char *line, size_t n)
 static void on_watch_data(struct http_call *call, const char *bytes, size_t n, void *arg)
 {
 	struct informer *i = arg;
+	struct error err;
 
-	while (n) {
-		const char *end = memchr(bytes, '\n', n);
-		size_t part = end ? (size_t)(end - bytes) : n;
-
-		strbuf_add(&i->line, bytes, part);
-		if (!end)
-			return;
-		on_line(i, strbuf_str(&i->line), i->line.size);
-		strbuf_clear(&i->line);
-		bytes += part + 1;
-		n -= part + 1;
-	}
+	lines_feed(&i->lines, bytes, n, on_line, i);
+	if (!i->lines.overlong || i->watch_failed)
+		return;
+	error_set(&err, ERR_TOO_LARGE, "watch %s: a line is over %d bytes", i->path, LINE_LIMIT);
+	watch_unreadable(i, &err);
 }
 
 static void on_watch_done(const struct http_answer *a, void *arg)
@@ -390,11 +405,6 @@ static void on_watch_done(const struct http_answer *a, void *arg)
 	struct informer *i = arg;
 	struct error err;
 
-	if (i->line.truncated) {
-		error_set(&err, ERR_EXPIRED, "watch %s: a line is over %d bytes", i->path,
-			  LINE_LIMIT);
-		watch_fail(i, &err);
-	}
 	/* Silence may be a watch from a version that the server no longer has: list again. */
 	if (!i->watch_failed && !a->status && a->err.code == ERR_TIMEOUT) {
 		err = a->err;
@@ -451,7 +461,7 @@ struct informer *informer_create(struct kube *k, struct env *env,
 	i->absent_is_empty = config->absent_is_empty;
 	i->may_go_back = config->may_go_back;
 	i->callbacks = *config;
-	i->line.limit = LINE_LIMIT;
+	lines_init(&i->lines, LINE_LIMIT);
 	i->timer = timer_create_in(env, on_timer, i);
 	i->relist = true;
 	informer_list(i);
@@ -472,7 +482,7 @@ void informer_destroy(struct informer *i)
 		doc_unref(k->doc);
 		free(k);
 	}
-	strbuf_finish(&i->line);
+	lines_finish(&i->lines);
 	free(i->page_token);
 	free(i->path);
 	free(i->selector);

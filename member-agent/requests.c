@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/lines.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "member-agent/reporter.h"
@@ -23,7 +24,7 @@ struct requests {
 	struct agent *agent;
 	struct http_call *stream;
 	struct timer *timer;
-	struct strbuf line;
+	struct lines lines;
 	struct list answers;
 };
 
@@ -142,8 +143,9 @@ static void answer_log(struct requests *r, int64_t id, const json_t *log)
 
 /* --- questions --- */
 
-static void on_line(struct requests *r, const char *line, size_t n)
+static void on_line(const char *line, size_t n, void *arg)
 {
+	struct requests *r = arg;
 	auto_json *tree = json_parse(line, n, NULL, NULL);
 	const json_t *log = json_object_get(tree, "log");
 	int64_t id = json_int_at(tree, 0, "id", NULL);
@@ -163,18 +165,7 @@ static void on_data(struct http_call *call, const char *bytes, size_t n, void *a
 {
 	struct requests *r = arg;
 
-	while (n) {
-		const char *end = memchr(bytes, '\n', n);
-		size_t part = end ? (size_t)(end - bytes) : n;
-
-		strbuf_add(&r->line, bytes, part);
-		if (!end)
-			return;
-		on_line(r, strbuf_str(&r->line), r->line.size);
-		strbuf_clear(&r->line);
-		bytes += part + 1;
-		n -= part + 1;
-	}
+	lines_feed(&r->lines, bytes, n, on_line, r);
 }
 
 static void on_done(const struct http_answer *a, void *arg)
@@ -182,7 +173,7 @@ static void on_done(const struct http_answer *a, void *arg)
 	struct requests *r = arg;
 
 	r->stream = NULL;
-	strbuf_clear(&r->line);
+	lines_clear(&r->lines);
 	log_debug("requests", "the stream ended: %s", a->status ? "by the hub" : a->err.text);
 	/* A hub that began anew knows nothing of the room here. */
 	if (r->agent->reporter)
@@ -218,7 +209,7 @@ struct requests *requests_create(struct agent *a)
 	struct requests *r = xnew0(struct requests);
 
 	r->agent = a;
-	r->line.limit = LINE_LIMIT;
+	lines_init(&r->lines, LINE_LIMIT);
 	r->timer = timer_create_in(a->env, on_timer, r);
 	list_init(&r->answers);
 	open_stream(r);
@@ -237,6 +228,6 @@ void requests_destroy(struct requests *r)
 	}
 	kube_stream_cancel(r->agent->hub, r->stream);
 	timer_destroy(r->timer);
-	strbuf_finish(&r->line);
+	lines_finish(&r->lines);
 	free(r);
 }

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "peer.h"
 
@@ -137,6 +138,50 @@ Test(informer, an_expired_version_lists_anew_and_tells_the_differences)
 	peer_answer(p, 200,
 		    LIST("30", "", OBJECT("a", "1") "," OBJECT("b", "22") "," OBJECT("d", "4")));
 	expect_told(&t, "~ns/b=22 +ns/d=4 -ns/c ");
+	end(i, &t);
+}
+
+/* The server goes on as if nothing had happened: what came after a line that makes no sense is lost
+ * unless it is listed. */
+Test(informer, a_line_that_is_no_event_is_made_up_for_by_a_list)
+{
+	static const char *const lines[] = {
+		"<html>\n",
+		"{\"type\":\"ADDED\"}\n",
+		EVENT("ADDED", "{\"metadata\":{\"name\":\"no-version\"}}"),
+	};
+
+	for (size_t n = 0; n < ARRAY_LEN(lines); n++) {
+		auto_free(peer_destroy) struct peer *p = peer_create();
+		struct told t = {0};
+		struct informer *i = start(p, &t, false);
+
+		peer_answer(p, 200, LIST("9", "", ""));
+		strbuf_clear(&t.text);
+		peer_stream(p, lines[n]);
+		peer_stream(p, EVENT("ADDED", OBJECT("a", "11")));
+		virtual_env_advance(peer_time(p), 3000);
+		cr_assert_eq(peer_waiting(p), 1, "case %zu", n);
+		cr_expect(strstr(peer_request(p), "GET /api/v1/pods?limit=500"), "case %zu", n);
+		peer_answer(p, 200, LIST("12", "", OBJECT("a", "11")));
+		expect_told(&t, "! +ns/a=11 ok ");
+		end(i, &t);
+	}
+}
+
+Test(informer, an_error_that_the_server_does_not_end_with_is_ended_here)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct told t = {0};
+	struct informer *i = start(p, &t, false);
+
+	peer_answer(p, 200, LIST("9", "", ""));
+	peer_stream(p, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"status\":\"Failure\","
+		       "\"message\":\"etcd\",\"reason\":\"InternalError\",\"code\":500}}\n");
+	virtual_env_advance(peer_time(p), 3000);
+	cr_assert_eq(peer_waiting(p), 1);
+	cr_expect(
+		strstr(peer_request(p), "watch=true&allowWatchBookmarks=true&resourceVersion=9&"));
 	end(i, &t);
 }
 
