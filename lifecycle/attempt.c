@@ -98,20 +98,27 @@ enum outcome_phase attempt_end_rule(const struct attempt *a)
 	return succeeded >= a->min_available ? OUTCOME_COMPLETED : OUTCOME_FAILED;
 }
 
+/* "OutOfcpu: Pod was rejected", as far as they are known. */
+static void say_reason(const struct slot *s, const char *otherwise, struct strbuf *out)
+{
+	strbuf_adds(out, s->reason ? s->reason : otherwise);
+	if (s->message && *s->message)
+		strbuf_addf(out, ": %s", s->message);
+}
+
 static void say_failed_pod(const struct tally *sum, char *out, size_t n)
 {
 	const struct slot *s = sum->first_failed;
+	auto_strbuf text = {0};
 
+	strbuf_addf(&text, "task %s, pod %d: ", sum->failed_task->name, sum->failed_index);
 	if (s->state != SLOT_FAILED)
-		snprintf(out, n, "task %s, pod %d: its containers restarted %d times",
-			 sum->failed_task->name, sum->failed_index, s->container_restarts);
+		strbuf_addf(&text, "its containers restarted %d times", s->container_restarts);
 	else if (s->exit_code >= 0)
-		snprintf(out, n, "task %s, pod %d: exit code %d", sum->failed_task->name,
-			 sum->failed_index, s->exit_code);
+		strbuf_addf(&text, "exit code %d", s->exit_code);
 	else
-		snprintf(out, n, "task %s, pod %d: %.80s %.100s", sum->failed_task->name,
-			 sum->failed_index, s->reason ? s->reason : "failed",
-			 s->message ? s->message : "");
+		say_reason(s, "failed", &text);
+	snprintf(out, n, "%s", text.bytes);
 }
 
 static void decide_end(const struct attempt *a, const struct tally *sum, struct attempt_decision *d)
@@ -150,12 +157,13 @@ static void decide_loss(const struct attempt *a, const struct tally *sum, int64_
 {
 	const struct attempt_memory *m = &a->memory;
 	const struct slot *s = &sum->lost_task->slots[sum->lost_index];
+	auto_strbuf text = {0};
 	bool in_window = now_ns - m->first_loss_ns < ATTEMPT_LOSS_WINDOW_MS * INT64_C(1000000);
 
 	snprintf(d->reason, sizeof(d->reason), "PodLost");
-	snprintf(d->message, sizeof(d->message), "task %s, pod %d: %.80s %.100s",
-		 sum->lost_task->name, sum->lost_index, s->reason ? s->reason : "deleted",
-		 s->message ? s->message : "");
+	strbuf_addf(&text, "task %s, pod %d: ", sum->lost_task->name, sum->lost_index);
+	say_reason(s, "deleted", &text);
+	snprintf(d->message, sizeof(d->message), "%s", text.bytes);
 	d->act =
 		in_window && m->losses + 1 >= ATTEMPT_LOSSES ? ATTEMPT_GIVE_UP : ATTEMPT_CLEAR_LOST;
 }

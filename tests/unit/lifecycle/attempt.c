@@ -47,6 +47,7 @@ static struct slot read_slot(const json_t *pod)
 		.exit_code = (int32_t)json_int_at(pod, -1, "exitCode", NULL),
 		.container_restarts = (int32_t)json_int_at(pod, 0, "containerRestarts", NULL),
 		.reason = json_str_at(pod, "reason", NULL),
+		.message = json_str_at(pod, "message", NULL),
 	};
 }
 
