@@ -24,13 +24,11 @@ const struct column columns_job[] = {
 };
 
 CELL(queue_state, "status", "state")
-CELL(queue_weight, "spec", "weight")
 CELL(queue_running, "status", "running")
 CELL(queue_waiting, "status", "pending")
 
 const struct column columns_queue[] = {
 	{"State", "string", 0, queue_state},
-	{"Weight", "integer", 0, queue_weight},
 	{"Running", "integer", 0, queue_running},
 	{"Waiting", "integer", 0, queue_waiting},
 	COLUMN_AGE,
@@ -41,7 +39,7 @@ CELL(cluster_accepted, "spec", "accepted")
 CELL(cluster_nodes, "status", "nodes")
 CELL(cluster_version, "status", "version")
 
-/* The keys, as a CRD's printer column shows them. */
+/* The keys of all; a CRD could show no more than the first. */
 static json_t *cluster_taints(const json_t *cluster, int64_t now_ns)
 {
 	const json_t *taints = json_at(cluster, "spec", "taints", NULL);

@@ -40,6 +40,7 @@ static int refuse_fields(struct write *w, struct error *err)
 		return error_set(err, ERR_BAD_REQUEST,
 				 "%s in version \"%s\" cannot be handled as a %s: %s", k->name,
 				 k->version, k->name, strbuf_str(&text));
+	w->about = (struct about){.said = true};
 	causes_add(&w->pub.causes, CAUSE_INVALID, "patch", "\"<object>\"", "%s", strbuf_str(&text));
 	return error_set(err, ERR_INVALID,
 			 " \"\" is invalid: patch: Invalid value: \"<object>\": %s",

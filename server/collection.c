@@ -12,6 +12,7 @@ struct collection {
 	size_t next;
 	json_t *body; /* options, as sent */
 	struct delete_options options;
+	size_t limit;
 	bool dry_run;
 	json_t *gone; /* what was deleted */
 };
@@ -53,7 +54,7 @@ static void one_deleted(struct write *w, const struct error *err)
 		return;
 	}
 	if (!err)
-		json_array_append(c->gone, w->pub.object);
+		json_array_append(c->gone, w->removed ? w->old : w->pub.object);
 	/* not from here: a dry run would go one call deeper for each object */
 	loop_defer(w->server->loop, collection_next, c);
 }
@@ -84,7 +85,8 @@ static void collection_serve(struct request *r)
 {
 	struct collection *c = r->state;
 
-	selection_collect(&c->sel, r->server->cache, &(struct collect){0}, &c->docs, NULL);
+	selection_collect(&c->sel, r->server->cache, &(struct collect){.limit = c->limit}, &c->docs,
+			  NULL);
 	request_ref(r);
 	collection_next(c);
 }
@@ -99,7 +101,7 @@ static void collection_body(struct server_request *pub, json_t *body, void *arg)
 	r->cleanup = collection_cleanup;
 	c->request = r;
 	if (delete_options_parse(r, body, &c->options, &c->dry_run, &err) ||
-	    selection_init(&c->sel, r, &err)) {
+	    list_limit(r, &c->limit, &err) || selection_init(&c->sel, r, &err)) {
 		respond_error(r, &err, NULL);
 		return;
 	}

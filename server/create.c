@@ -1,6 +1,7 @@
 /* POST: a new object. */
 #include <string.h>
 
+#include "server/options.h"
 #include "server/write.h"
 
 static int take_name(struct write *w, struct error *err)
@@ -74,8 +75,7 @@ static void create_body(struct server_request *pub, json_t *body, void *arg)
 	w = write_create(r->server, r, r->kind, WRITE_CREATE, r->pub.ns, NULL, json_incref(body));
 	w->duplicate = r->body_duplicate;
 	w->done = write_respond;
-	if (request_dry_run(r, &w->pub.dry_run, &err) ||
-	    request_field_validation(r, &w->validation, &err))
+	if (options_of_write(r, &w->pub.dry_run, &w->validation, &err))
 		write_refuse(w, &err);
 	else
 		write_run(w);

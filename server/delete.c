@@ -3,91 +3,113 @@
 #include <string.h>
 
 #include "base/encode.h"
+#include "server/options.h"
 #include "server/write.h"
 
 /* --- options, of body and query --- */
 
-static int invalid_option(struct error *err, const char *field, const char *value, const char *why)
-{
-	return error_set(err, ERR_INVALID,
-			 "DeleteOptions.meta.k8s.io \"\" is invalid: %s: %s: \"%.60s\"", field, why,
-			 value);
-}
+struct option_type {
+	const char *name;
+	json_type type;
+};
 
-/* What is not done yet is refused, not taken for something else. */
-static int check_policy(const char *policy, struct error *err)
+/* What is of another type would be taken for absent, and a precondition must not be. */
+static int check_types(const json_t *body, struct error *err)
 {
-	if (!policy || !strcmp(policy, "Background"))
-		return 0;
-	return invalid_option(err, "propagationPolicy", policy,
-			      "Unsupported value, only Background is supported");
-}
+	static const struct option_type types[] = {
+		{"gracePeriodSeconds", JSON_INTEGER},
+		{"propagationPolicy", JSON_STRING},
+		{"preconditions", JSON_OBJECT},
+		{"dryRun", JSON_ARRAY},
+		{"kind", JSON_STRING},
+	};
+	const json_t *orphan = json_object_get(body, "orphanDependents");
+	const char *kind = json_str_at(body, "kind", NULL);
 
-static int check_orphan(const json_t *body, struct error *err)
-{
-	if (!json_is_true(json_object_get(body, "orphanDependents")))
-		return 0;
-	return invalid_option(err, "orphanDependents", "true",
-			      "Unsupported value, only false is supported");
-}
+	if (body && !json_is_object(body))
+		return error_set(err, ERR_BAD_REQUEST, "the body must be a DeleteOptions object");
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		const json_t *value = json_object_get(body, types[i].name);
 
-static int parse_grace(const struct request *r, const json_t *body, int64_t *ret, struct error *err)
-{
-	const char *text = request_query(r, "gracePeriodSeconds");
-	char *end;
-
-	*ret = json_int_at(body, -1, "gracePeriodSeconds", NULL);
-	if (json_is_integer(json_object_get(body, "gracePeriodSeconds"))) {
-		if (*ret < 0)
-			return invalid_option(err, "gracePeriodSeconds", "",
-					      "Invalid value, must not be below 0");
-		return 0;
+		if (value && !json_is_null(value) && json_typeof(value) != types[i].type)
+			return error_set(err, ERR_BAD_REQUEST,
+					 "DeleteOptions.%s is not of the right type",
+					 types[i].name);
 	}
-	if (!text)
-		return 0;
-	*ret = strtoll(text, &end, 10);
-	if (*end || *ret < 0)
-		return invalid_option(err, "gracePeriodSeconds", text,
-				      "Invalid value, must be a number, not below 0");
+	if (orphan && !json_is_boolean(orphan) && !json_is_null(orphan))
+		return error_set(err, ERR_BAD_REQUEST,
+				 "DeleteOptions.orphanDependents is not of the right type");
+	if (kind && *kind && strcmp(kind, "DeleteOptions") != 0)
+		return error_set(err, ERR_BAD_REQUEST,
+				 "the body must be a DeleteOptions object, not a %.60s", kind);
 	return 0;
 }
 
-static int parse_dry_run(const struct request *r, const json_t *body, bool *ret, struct error *err)
+/* What is not done yet is refused, not taken for something else. */
+static void check_policy(struct request *r, const json_t *body)
+{
+	const char *said = json_str_at(body, "propagationPolicy", NULL);
+	const char *policy = said ? said : request_query(r, "propagationPolicy");
+	auto_xfree char *quoted = policy ? xasprintf("\"%.40s\"", policy) : NULL;
+	const json_t *orphan = json_object_get(body, "orphanDependents");
+
+	if (json_is_true(orphan))
+		option_wrong(r, CAUSE_NOT_SUPPORTED, "orphanDependents", "true",
+			     "supported values: \"false\"");
+	if (json_is_boolean(orphan) && policy)
+		option_wrong(r, CAUSE_INVALID, "propagationPolicy", quoted,
+			     "orphanDependents and deletionPropagation cannot be both set");
+	else if (policy && strcmp(policy, "Background") != 0)
+		option_wrong(r, CAUSE_NOT_SUPPORTED, "propagationPolicy", quoted,
+			     "supported values: \"Background\"");
+}
+
+/* Below 0 is 1, as Kubernetes has it. */
+static int parse_grace(const struct request *r, const json_t *body, int64_t *ret, struct error *err)
+{
+	const json_t *said = json_object_get(body, "gracePeriodSeconds");
+
+	*ret = json_is_integer(said) ? json_integer_value(said) : -1;
+	if (!json_is_integer(said)) {
+		if (!request_query(r, "gracePeriodSeconds"))
+			return 0;
+		if (option_int(r, "gracePeriodSeconds", ret, err))
+			return -1;
+	}
+	if (*ret < 0)
+		*ret = 1;
+	return 0;
+}
+
+static void parse_dry_run(struct request *r, const json_t *body, bool *ret)
 {
 	const json_t *list = json_object_get(body, "dryRun");
 	const char *value = json_string_value(json_array_get(list, 0));
 
-	if (request_dry_run(r, ret, err))
-		return -1;
+	option_dry_run(r, ret);
 	if (!json_array_size(list))
-		return 0;
-	if (json_array_size(list) != 1 || !value || strcmp(value, "All") != 0)
-		return invalid_option(err, "dryRun", value ? value : "",
-				      "Unsupported value, only All is supported");
+		return;
 	*ret = true;
-	return 0;
+	if (json_array_size(list) != 1 || !value || strcmp(value, "All") != 0)
+		option_wrong(r, CAUSE_NOT_SUPPORTED, "dryRun", NULL, "supported values: \"All\"");
 }
 
-int delete_options_parse(const struct request *r, const json_t *body, struct delete_options *ret,
+int delete_options_parse(struct request *r, const json_t *body, struct delete_options *ret,
 			 bool *ret_dry_run, struct error *err)
 {
-	const char *policy = json_str_at(body, "propagationPolicy", NULL);
-
-	if (body && !json_is_object(body))
-		return error_set(err, ERR_BAD_REQUEST, "the body must be a DeleteOptions object");
-	if (check_policy(policy ? policy : request_query(r, "propagationPolicy"), err) ||
-	    check_orphan(body, err) || parse_grace(r, body, &ret->grace_s, err) ||
-	    parse_dry_run(r, body, ret_dry_run, err))
+	if (check_types(body, err) || parse_grace(r, body, &ret->grace_s, err))
 		return -1;
+	check_policy(r, body);
+	parse_dry_run(r, body, ret_dry_run);
 	ret->uid = json_str_at(body, "preconditions", "uid", NULL);
 	ret->version = json_str_at(body, "preconditions", "resourceVersion", NULL);
-	return 0;
+	return options_check(r, err);
 }
 
 /* --- one try --- */
 
 static int check_precondition(const struct write *w, const char *what, const char *want,
-			      const char *is, struct error *err)
+			      const char *is, const char *perhaps, struct error *err)
 {
 	auto_strbuf resource = {0};
 
@@ -97,17 +119,18 @@ static int check_precondition(const struct write *w, const char *what, const cha
 	return error_set(err, ERR_CONFLICT,
 			 "Operation cannot be fulfilled on %s \"%s\": the %s in the precondition "
 			 "(%.60s) does not match the %s in record (%s). The object might have been "
-			 "deleted and then recreated",
-			 strbuf_str(&resource), w->pub.name, what, want, what, is);
+			 "%s",
+			 strbuf_str(&resource), w->pub.name, what, want, what, is, perhaps);
 }
 
 static int check_preconditions(const struct write *w, struct error *err)
 {
 	const char *uid = meta_str(w->old, "uid");
 
-	if (check_precondition(w, "UID", w->del.uid, uid ? uid : "", err) ||
+	if (check_precondition(w, "UID", w->del.uid, uid ? uid : "", "deleted and then recreated",
+			       err) ||
 	    check_precondition(w, "ResourceVersion", w->del.version,
-			       meta_str(w->old, "resourceVersion"), err))
+			       meta_str(w->old, "resourceVersion"), "modified", err))
 		return -1;
 	return 0;
 }
@@ -133,7 +156,8 @@ static void set_dying(struct write *w, int64_t grace)
 		return;
 	time_format(text, now + grace * 1000000000);
 	json_set_str(metadata, "deletionTimestamp", text);
-	json_set_int(metadata, "deletionGracePeriodSeconds", grace);
+	if (!is_namespace(w->pub.kind)) /* it goes when it is empty */
+		json_set_int(metadata, "deletionGracePeriodSeconds", grace);
 	if (w->pub.kind->has_generation && !metadata_is_dying(w->old))
 		json_set_int(metadata, "generation",
 			     json_int_at(w->old, 0, "metadata", "generation", NULL) + 1);

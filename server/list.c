@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/encode.h"
+#include "server/options.h"
 #include "server/read.h"
 
 #define WHOLE_MAX     (512 * 1024) /* larger answers are streamed at the client's pace */
@@ -37,27 +38,13 @@ static void list_closed(struct server_request *r, void *arg)
 	l->last = NULL;
 }
 
-static int list_invalid(struct error *err, const char *field, const char *why)
+int list_limit(const struct request *r, size_t *ret, struct error *err)
 {
-	return error_set(err, ERR_INVALID, "ListOptions.meta.k8s.io \"\" is invalid: %s: %s", field,
-			 why);
-}
+	int64_t limit = 0;
 
-static int parse_limit(const struct request *r, size_t *ret, struct error *err)
-{
-	const char *text = request_query(r, "limit");
-	char *end;
-	long long v;
-
-	*ret = 0;
-	if (!text)
-		return 0;
-	v = strtoll(text, &end, 10);
-	if (*end || v < 0)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "limit: Invalid value: \"%.40s\": must be a number, not below 0",
-				 text);
-	*ret = (size_t)v;
+	if (option_int(r, "limit", &limit, err))
+		return -1;
+	*ret = limit > 0 ? (size_t)limit : 0;
 	return 0;
 }
 
@@ -87,40 +74,49 @@ static int continue_parse(struct request *r, struct list_state *l, const char *t
 	return 0;
 }
 
-/* resourceVersion, resourceVersionMatch and continue exclude each other in these ways. */
-static int parse_version(struct request *r, struct list_state *l, struct view *view,
+/* resourceVersionMatch and what goes with it. */
+static int check_options(struct request *r, const struct view *view, bool *ret_exact,
 			 struct error *err)
 {
 	const char *match = request_query(r, "resourceVersionMatch");
+	auto_xfree char *quoted = match ? xasprintf("\"%.40s\"", match) : NULL;
+	static const char field[] = "resourceVersionMatch";
+
+	*ret_exact = match && !strcmp(match, "Exact");
+	if (match && !request_query(r, "resourceVersion"))
+		option_wrong(
+			r, CAUSE_FORBIDDEN, field, NULL,
+			"resourceVersionMatch is forbidden unless resourceVersion is provided");
+	if (match && request_query(r, "continue"))
+		option_wrong(r, CAUSE_FORBIDDEN, field, NULL,
+			     "resourceVersionMatch is forbidden when continue is provided");
+	if (match && !*ret_exact && strcmp(match, "NotOlderThan") != 0)
+		option_wrong(r, CAUSE_NOT_SUPPORTED, field, quoted,
+			     "supported values: \"Exact\", \"NotOlderThan\", \"\"");
+	if (*ret_exact && view->type == VIEW_ANY)
+		option_wrong(
+			r, CAUSE_FORBIDDEN, field, NULL,
+			"resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+	if (exchange_query(r->pub.x, "sendInitialEvents"))
+		option_wrong(r, CAUSE_FORBIDDEN, "sendInitialEvents", NULL,
+			     "sendInitialEvents is forbidden for list");
+	return options_check(r, err);
+}
+
+static int parse_version(struct request *r, struct list_state *l, struct view *view,
+			 struct error *err)
+{
 	const char *token = request_query(r, "continue");
 	bool given;
 
 	if (version_parse(request_query(r, "resourceVersion"), &view->version, &given, err))
 		return -1;
 	view->type = !given ? VIEW_FRESH : view->version ? VIEW_VERSION : VIEW_ANY;
-	if (request_query(r, "sendInitialEvents"))
-		return list_invalid(err, "sendInitialEvents",
-				    "Forbidden: sendInitialEvents is forbidden for list");
-	if (token && match)
-		return list_invalid(err, "resourceVersionMatch",
-				    "Forbidden: resourceVersionMatch is forbidden when continue is "
-				    "provided");
+	if (check_options(r, view, &l->exact, err))
+		return -1;
 	if (token && view->version)
 		return error_set(err, ERR_BAD_REQUEST,
 				 "specifying resource version is not allowed when using continue");
-	if (match && !given)
-		return list_invalid(err, "resourceVersionMatch",
-				    "Forbidden: resourceVersionMatch is forbidden unless "
-				    "resourceVersion is provided");
-	l->exact = match && !strcmp(match, "Exact");
-	if (match && !l->exact && strcmp(match, "NotOlderThan") != 0)
-		return list_invalid(err, "resourceVersionMatch",
-				    "Unsupported value: supported values: \"Exact\", "
-				    "\"NotOlderThan\"");
-	if (l->exact && !view->version)
-		return list_invalid(err, "resourceVersionMatch",
-				    "Forbidden: resourceVersionMatch \"Exact\" is forbidden for "
-				    "resourceVersion \"0\"");
 	if (view->type == VIEW_ANY)
 		l->limit = 0;
 	if (!token)
@@ -129,6 +125,14 @@ static int parse_version(struct request *r, struct list_state *l, struct view *v
 		return -1;
 	*view = (struct view){VIEW_VERSION, l->version};
 	return 0;
+}
+
+/* How long a list may take is for the client to say; ours take no time that could be cut. */
+static int check_timeout(const struct request *r, struct error *err)
+{
+	int64_t ignored;
+
+	return option_int(r, "timeoutSeconds", &ignored, err);
 }
 
 static void ignore_event(const struct cache_event *e, void *arg)
@@ -324,7 +328,8 @@ void list_run(struct request *r)
 	r->state = l;
 	server_request_on_close(&r->pub, list_closed, l);
 	if (selection_init(&l->sel, r, &err) || table_options_parse(r, &l->table, &err) ||
-	    parse_limit(r, &l->limit, &err) || parse_version(r, l, &view, &err))
+	    list_limit(r, &l->limit, &err) || check_timeout(r, &err) ||
+	    parse_version(r, l, &view, &err))
 		respond_error(r, &err, NULL);
 	else
 		view_await(r, view, list_serve);

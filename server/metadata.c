@@ -34,7 +34,11 @@ static int check_namespace(const struct write *w, json_t *metadata, struct error
 {
 	const char *ns = json_string_value(json_object_get(metadata, "namespace"));
 
-	if (ns && *ns && strcmp(ns, w->pub.ns ? w->pub.ns : "") != 0)
+	if (!w->pub.ns) { /* it means nothing to what is cluster-wide */
+		json_object_del(metadata, "namespace");
+		return 0;
+	}
+	if (ns && *ns && strcmp(ns, w->pub.ns) != 0)
 		return error_set(
 			err, ERR_BAD_REQUEST,
 			"the namespace of the provided object does not match the namespace "
@@ -64,6 +68,21 @@ static int check_name(const struct write *w, const json_t *metadata, struct erro
 	return 0;
 }
 
+/* What names the object must be text before anything can be said about it. */
+static int check_texts(const json_t *metadata, struct error *err)
+{
+	static const char *const fields[] = {"name", "generateName", "namespace"};
+
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const json_t *value = json_object_get(metadata, fields[i]);
+
+		if (value && !json_is_string(value) && !json_is_null(value))
+			return error_set(err, ERR_BAD_REQUEST, "metadata.%s must be a string",
+					 fields[i]);
+	}
+	return 0;
+}
+
 int body_check(const struct write *w, json_t *object, struct error *err)
 {
 	const struct kind *k = w->pub.kind;
@@ -80,6 +99,8 @@ int body_check(const struct write *w, json_t *object, struct error *err)
 	    check_type(object, "kind", k->name, "kind", err))
 		return -1;
 	metadata = json_object_need(object, "metadata");
+	if (check_texts(metadata, err))
+		return -1;
 	return check_namespace(w, metadata, err) || check_name(w, metadata, err) ? -1 : 0;
 }
 

@@ -79,8 +79,11 @@ int namespace_guard(struct write *w, struct error *err)
 	if (!w->pub.ns || !sk)
 		return 0;
 	d = namespace_get(w->server, w->pub.ns);
-	if (!d)
+	if (!d) {
+		w->about =
+			(struct about){.said = true, .kind = sk->kind->plural, .name = w->pub.ns};
 		return not_found(sk->kind, w->pub.ns, err);
+	}
 	if (doc_is_dying(d))
 		return refuse_dying(w, err);
 	server_write_guard(&w->pub, d->key, STORE_MOD, d->revision);

@@ -65,6 +65,33 @@ static void add_authority(struct server *s)
 	page_add(s, "/ca", FORM_JSON, j);
 }
 
+static const char *const health_paths[] = {"/healthz", "/livez", "/readyz"};
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* What there is to ask for. */
+static void add_root(struct server *s)
+{
+	auto_xfree const char **paths =
+		xcalloc(s->n_pages + ARRAY_LEN(health_paths), sizeof(char *));
+	json_t *list = json_array(), *root = json_object();
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_pages; i++)
+		paths[n++] = s->pages[i].path;
+	for (size_t i = 0; i < ARRAY_LEN(health_paths); i++)
+		paths[n++] = health_paths[i];
+	qsort(paths, n, sizeof(*paths), compare_texts);
+	for (size_t i = 0; i < n; i++)
+		if (!i || strcmp(paths[i - 1], paths[i]) != 0)
+			json_array_append_new(list, json_string(paths[i]));
+	json_object_set_new(root, "paths", list);
+	page_add(s, "/", FORM_JSON, root);
+}
+
 void pages_create(struct server *s)
 {
 	add_version(s);
@@ -72,6 +99,7 @@ void pages_create(struct server *s)
 		add_authority(s);
 	discovery_add(s);
 	openapi_add(s);
+	add_root(s);
 }
 
 void pages_destroy(struct server *s)
@@ -117,10 +145,8 @@ static const struct page *page_find(const struct request *r, enum form form)
 
 static bool is_health(const char *path)
 {
-	static const char *const paths[] = {"/healthz", "/livez", "/readyz"};
-
-	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-		if (same_path(paths[i], path))
+	for (size_t i = 0; i < ARRAY_LEN(health_paths); i++)
+		if (same_path(health_paths[i], path))
 			return true;
 	return false;
 }

@@ -55,6 +55,7 @@ enum collected selection_collect(const struct selection *sel, const struct cache
 
 void get_run(struct request *r);
 void list_run(struct request *r);
+int list_limit(const struct request *r, size_t *ret, struct error *err); /* 0: none */
 void watch_run(struct request *r);
 
 enum include { INCLUDE_METADATA, INCLUDE_NONE, INCLUDE_OBJECT };

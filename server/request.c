@@ -48,6 +48,7 @@ void request_unref(struct request *r)
 	if (r->cleanup)
 		r->cleanup(r);
 	free(r->body_duplicate);
+	causes_finish(&r->causes);
 	arena_finish(&r->arena);
 	free(r);
 	server_release(s);
@@ -74,73 +75,11 @@ void server_request_on_close(struct server_request *pub,
 	r->on_close_arg = arg;
 }
 
-struct arena *server_request_arena(struct server_request *r)
-{
-	return &request_of(r)->arena;
-}
-
 const char *request_query(const struct request *r, const char *name)
 {
 	const char *value = exchange_query(r->pub.x, name);
 
 	return value && *value ? value : NULL;
-}
-
-int request_query_bool(const struct request *r, const char *name, bool *ret, struct error *err)
-{
-	static const char *const yes[] = {"true", "1", "t", "T", "TRUE", "True"};
-	static const char *const no[] = {"false", "0", "f", "F", "FALSE", "False"};
-	const char *value = request_query(r, name);
-
-	if (!value)
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
-		if (!strcmp(value, yes[i]) || !strcmp(value, no[i])) {
-			*ret = !strcmp(value, yes[i]);
-			return 0;
-		}
-	}
-	return error_set(err, ERR_BAD_REQUEST, "query parameter %s: \"%.40s\" is not true or false",
-			 name, value);
-}
-
-int request_dry_run(const struct request *r, bool *ret, struct error *err)
-{
-	const char *value = request_query(r, "dryRun");
-
-	if (value && strcmp(value, "All") != 0)
-		return error_set(
-			err, ERR_INVALID,
-			" \"\" is invalid: dryRun: Unsupported value: \"%.40s\": supported "
-			"values: \"All\"",
-			value);
-	*ret = value != NULL;
-	return 0;
-}
-
-int request_field_validation(const struct request *r, enum field_validation *ret, struct error *err)
-{
-	static const char *const names[] = {
-		[FIELDS_WARN] = "Warn",
-		[FIELDS_STRICT] = "Strict",
-		[FIELDS_IGNORE] = "Ignore",
-	};
-	const char *value = request_query(r, "fieldValidation");
-
-	*ret = FIELDS_WARN;
-	if (!value)
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (!strcmp(value, names[i])) {
-			*ret = (enum field_validation)i;
-			return 0;
-		}
-	}
-	return error_set(
-		err, ERR_INVALID,
-		" \"\" is invalid: fieldValidation: Unsupported value: \"%.40s\": supported "
-		"values: \"Ignore\", \"Strict\", \"Warn\"",
-		value);
 }
 
 /* What says that it is too large gets a Status; what does not say so is cut off by the exchange. */

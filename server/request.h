@@ -7,6 +7,12 @@
 
 enum field_validation { FIELDS_WARN, FIELDS_STRICT, FIELDS_IGNORE };
 
+/* What an error is about when it is not the object that the path names. */
+struct about {
+	bool said; /* false: that object */
+	const char *group, *kind, *name;
+};
+
 struct request {
 	struct server_request pub;
 	unsigned refs;
@@ -30,6 +36,8 @@ struct request {
 	const char *body_bytes;
 	size_t body_size;
 	char *body_duplicate; /* path of the first duplicate field of the body, or NULL */
+	struct about about;   /* of the error to come */
+	struct causes causes; /* what is wrong with its options */
 };
 
 struct request *request_create(struct server *s, struct exchange *x);
@@ -44,12 +52,7 @@ json_t *request_body_again(const struct request *r);
 /* Reads the body, at most SERVER_MAX_BODY; arg of done is the request. */
 void request_read(struct request *r,
 		  void (*done)(struct exchange *x, const char *bytes, size_t n, void *arg));
-/* The client's wishes that are alike for all writes; -1 when malformed. */
-int request_dry_run(const struct request *r, bool *ret, struct error *err);
-int request_field_validation(const struct request *r, enum field_validation *ret,
-			     struct error *err);
 const char *request_query(const struct request *r, const char *name); /* NULL: absent or empty */
-int request_query_bool(const struct request *r, const char *name, bool *ret, struct error *err);
 
 /* --- auth.c --- */
 
@@ -61,7 +64,7 @@ int request_authorize(const struct request *r, struct error *err);
 
 /* --- routes.c --- */
 
-enum route_type { ROUTE_NONE, ROUTE_PAGE, ROUTE_RESOURCE };
+enum route_type { ROUTE_NONE, ROUTE_NO_RESOURCE, ROUTE_PAGE, ROUTE_RESOURCE };
 /* Fills kind, names and subresource of r->pub from the path. */
 enum route_type route_parse(struct request *r);
 /* Fills verb and run; -1 with METHOD_NOT_ALLOWED. */
@@ -75,6 +78,8 @@ void respond_text(struct request *r, int status, const char *text);
 void respond_json(struct request *r, int status, const json_t *body);
 void respond_error(struct request *r, const struct error *err, const struct causes *causes);
 void respond_not_found_path(struct request *r);
+/* A resource that is not there in a group and version that is. */
+void respond_not_found_resource(struct request *r);
 void respond_warning(struct request *r, const char *text);
 /* A cause with a reason of its own. */
 void cause_add(struct causes *c, const char *reason, const char *field, const char *message);

@@ -1,5 +1,4 @@
 /* Answers: whole bodies, Status objects, the texts that Kubernetes' clients know. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +31,15 @@ void respond_not_found_path(struct request *r)
 	respond_text(r, 404, "404 page not found\n");
 }
 
+void respond_not_found_resource(struct request *r)
+{
+	struct error err;
+
+	error_set(&err, ERR_NOT_FOUND, "the server could not find the requested resource");
+	r->about = (struct about){.said = true};
+	respond_error(r, &err, NULL);
+}
+
 void server_respond(struct server_request *r, int status, const json_t *body)
 {
 	respond_json(request_of(r), status, body);
@@ -46,21 +54,43 @@ void cause_add(struct causes *c, const char *reason, const char *field, const ch
 					  .message = xstrdup(message)};
 }
 
-/* 422 names the object only beside causes: without them clients show the name in place of the
- * message. */
-static bool details_name_object(const struct error *err, const struct causes *causes)
+/* Which errors are about an object. 422 names it only beside causes: without them clients show the
+ * name in place of the message. */
+static bool is_about_object(const struct error *err, const struct causes *causes)
 {
-	return err->code != ERR_INVALID || (causes && causes->n);
+	switch (err->code) {
+	case ERR_NOT_FOUND:
+	case ERR_ALREADY_EXISTS:
+	case ERR_CONFLICT:
+	case ERR_FORBIDDEN:
+		return true;
+	case ERR_INVALID:
+		return causes && causes->n;
+	default:
+		return false;
+	}
+}
+
+static struct about about_of(const struct request *r, const struct error *err,
+			     const struct causes *causes)
+{
+	const struct kind *k = r->pub.kind;
+
+	if (r->about.said || !k || !is_about_object(err, causes))
+		return r->about;
+	return (struct about){.group = k->group,
+			      .kind = err->code == ERR_INVALID ? k->name : k->plural,
+			      .name = r->pub.name};
 }
 
 static json_t *status_of(const struct request *r, const struct error *err,
 			 const struct causes *causes)
 {
-	const struct kind *k = details_name_object(err, causes) ? r->pub.kind : NULL;
+	const struct about about = about_of(r, err, causes);
 	const struct status_details details = {
-		.name = k ? r->pub.name : NULL,
-		.group = k ? k->group : NULL,
-		.kind = k ? (err->code == ERR_INVALID ? k->name : k->plural) : NULL,
+		.name = about.name,
+		.group = about.group,
+		.kind = about.kind,
 		.causes = causes,
 		.retry_after_s = err->code == ERR_UNAVAILABLE || err->code == ERR_TOO_MANY ||
 						 err->code == ERR_TIMEOUT
@@ -76,7 +106,7 @@ static json_t *status_of(const struct request *r, const struct error *err,
 
 void respond_error(struct request *r, const struct error *err, const struct causes *causes)
 {
-	auto_json *status = status_of(r, err, causes);
+	auto_json *status = status_of(r, err, causes && causes->n ? causes : &r->causes);
 
 	if (r->pub.x && json_at(status, "details", "retryAfterSeconds", NULL))
 		exchange_add_header(r->pub.x, "Retry-After", "1");
@@ -104,17 +134,6 @@ void respond_warning(struct request *r, const char *text)
 	}
 	strbuf_addc(&header, '"');
 	exchange_add_header(r->pub.x, "Warning", strbuf_str(&header));
-}
-
-void server_warn(struct server_request *r, const char *fmt, ...)
-{
-	auto_strbuf text = {0};
-	va_list ap;
-
-	va_start(ap, fmt);
-	strbuf_vaddf(&text, fmt, ap);
-	va_end(ap);
-	respond_warning(request_of(r), strbuf_str(&text));
 }
 
 int not_found(const struct kind *k, const char *name, struct error *err)

@@ -1,6 +1,7 @@
 /* From a method and a path to what it means: kind, names, subresource, verb, who runs it. */
 #include <string.h>
 
+#include "server/options.h"
 #include "server/read.h"
 #include "server/write.h"
 
@@ -9,23 +10,25 @@
 struct segments {
 	const char *at[MAX_SEGMENTS];
 	size_t n;
+	bool odd;
 };
 
-/* False when there are too many. */
-static bool segments_split(struct segments *s, struct arena *a, const char *path)
+/* A slash at the end is none; other empty segments, and those beyond the last, make a path that
+ * nothing is served at. */
+static void segments_split(struct segments *s, struct arena *a, const char *path)
 {
-	s->n = 0;
-	for (const char *p = path; *p;) {
+	*s = (struct segments){0};
+	for (const char *p = path + (*path == '/'); *p;) {
 		size_t n = strcspn(p, "/");
 
-		if (n && s->n == MAX_SEGMENTS)
-			return false;
-		if (n)
-			s->at[s->n++] = arena_strndup(a, p, n);
+		if (!n || s->n == MAX_SEGMENTS) {
+			s->odd = true;
+			return;
+		}
+		s->at[s->n++] = arena_strndup(a, p, n);
 		p += n;
 		p += *p == '/';
 	}
-	return true;
 }
 
 static bool has_route(const struct server *s, const struct kind *k, const char *subresource)
@@ -59,8 +62,19 @@ static bool subresource_is_served(const struct request *r, const char *subresour
 	       has_route(r->server, k, subresource);
 }
 
-static enum route_type parse_resource(struct request *r, const char *group, const char *version,
-				      const char *const *rest, size_t n)
+static bool is_served(const struct server *s, const char *group, const char *version)
+{
+	for (size_t i = 0; i < s->profile->n_kinds; i++) {
+		const struct kind *k = s->profile->kinds[i].kind;
+
+		if (!strcmp(k->group, group) && !strcmp(k->version, version))
+			return true;
+	}
+	return false;
+}
+
+static bool find_resource(struct request *r, const char *group, const char *version,
+			  const char *const *rest, size_t n)
 {
 	if (is_inside_namespace(r->server, group, rest, n)) {
 		r->pub.ns = rest[1];
@@ -69,30 +83,39 @@ static enum route_type parse_resource(struct request *r, const char *group, cons
 	}
 	r->kind = server_find_kind(r->server, group, version, rest[0]);
 	if (!r->kind || n > 3)
-		return ROUTE_NONE;
+		return false;
 	if (r->pub.ns ? !r->kind->kind->namespaced : r->kind->kind->namespaced && n > 1)
-		return ROUTE_NONE;
+		return false;
+	if (n > 2 && !subresource_is_served(r, rest[2]))
+		return false;
 	r->pub.kind = r->kind->kind;
 	r->pub.name = n > 1 ? rest[1] : NULL;
-	if (n > 2) {
-		if (!subresource_is_served(r, rest[2]))
-			return ROUTE_NONE;
+	if (n > 2)
 		r->pub.subresource = rest[2];
-	}
-	return ROUTE_RESOURCE;
+	return true;
+}
+
+static enum route_type parse_resource(struct request *r, const struct segments *s, size_t n_group)
+{
+	const char *group = n_group ? s->at[1] : "", *version = s->at[1 + n_group];
+
+	if (!is_served(r->server, group, version))
+		return ROUTE_NONE;
+	return !s->odd && find_resource(r, group, version, s->at + 2 + n_group, s->n - 2 - n_group)
+		       ? ROUTE_RESOURCE
+		       : ROUTE_NO_RESOURCE;
 }
 
 enum route_type route_parse(struct request *r)
 {
 	struct segments s;
 
-	if (!segments_split(&s, &r->arena, exchange_path(r->pub.x)))
-		return ROUTE_NONE;
+	segments_split(&s, &r->arena, exchange_path(r->pub.x));
 	if (s.n > 2 && !strcmp(s.at[0], "api"))
-		return parse_resource(r, "", s.at[1], s.at + 2, s.n - 2);
+		return parse_resource(r, &s, 0);
 	if (s.n > 3 && !strcmp(s.at[0], "apis"))
-		return parse_resource(r, s.at[1], s.at[2], s.at + 3, s.n - 3);
-	return ROUTE_PAGE;
+		return parse_resource(r, &s, 1);
+	return s.odd ? ROUTE_NONE : ROUTE_PAGE;
 }
 
 static const struct method {
@@ -158,18 +181,16 @@ static bool spans_namespaces(const struct request *r)
 	return r->pub.kind->namespaced && !r->pub.ns;
 }
 
-static int route_watch(struct request *r, struct error *err)
+static void route_watch(struct request *r)
 {
 	bool watch = false;
 
-	if (request_query_bool(r, "watch", &watch, err))
-		return -1;
-	if (watch) {
-		r->verb = VERB_WATCH;
-		r->pub.verb = "watch";
-		r->run = watch_run;
-	}
-	return 0;
+	option_bool(r, "watch", &watch);
+	if (!watch)
+		return;
+	r->verb = VERB_WATCH;
+	r->pub.verb = "watch";
+	r->run = watch_run;
 }
 
 int route_verb(struct request *r, struct error *err)
@@ -186,7 +207,7 @@ int route_verb(struct request *r, struct error *err)
 	r->verb = m->verb;
 	r->pub.verb = m->text;
 	r->run = m->run;
-	if (m->verb == VERB_LIST && route_watch(r, err))
-		return -1;
+	if (m->verb == VERB_LIST)
+		route_watch(r);
 	return server_kind_verbs(r->kind) & r->verb ? 0 : no_method(err);
 }

@@ -5,6 +5,7 @@
 
 #include "api/selector.h"
 #include "base/log.h"
+#include "server/options.h"
 #include "server/pages.h"
 #include "server/read.h"
 #include "server/write.h"
@@ -53,11 +54,23 @@ bool server_leads(const struct server *s, struct store_guard *ret)
 
 /* --- one request --- */
 
+/* Those who cannot read the answer to a write shall not have written. */
+static int check_accept(const struct request *r, struct error *err)
+{
+	const unsigned writes =
+		VERB_CREATE | VERB_UPDATE | VERB_PATCH | VERB_DELETE | VERB_DELETECOLLECTION;
+	enum form form;
+
+	if (!(r->verb & writes))
+		return 0;
+	return accept_form(exchange_header(r->pub.x, "Accept"), FORMS_OBJECT, &form, err);
+}
+
 static void run_if_allowed(struct request *r)
 {
 	struct error err;
 
-	if (request_authorize(r, &err))
+	if (request_authorize(r, &err) || option_timeout(r, &err) || check_accept(r, &err))
 		respond_error(r, &err, NULL);
 	else
 		r->run(r);
@@ -112,16 +125,12 @@ static void serve_resource(struct request *r)
 	view_await(r, view_before_authorization(r), run_if_allowed);
 }
 
-static void serve_page(struct request *r)
+/* Health and version are for everybody, all else is not even told to be absent. */
+static int check_known(const struct request *r, enum route_type type, struct error *err)
 {
-	struct error err;
-
-	if (!request_is_anonymous(r) || page_is_open(r)) {
-		page_run(r);
-		return;
-	}
-	error_set(&err, ERR_UNAUTHORIZED, "Unauthorized");
-	respond_error(r, &err, NULL);
+	if (!request_is_anonymous(r) || (type == ROUTE_PAGE && page_is_open(r)))
+		return 0;
+	return error_set(err, ERR_UNAUTHORIZED, "Unauthorized");
 }
 
 static void serve(struct request *r)
@@ -129,14 +138,24 @@ static void serve(struct request *r)
 	enum route_type type = route_parse(r);
 	struct error err;
 
-	if (request_authenticate(r, &err))
+	if (request_authenticate(r, &err) || check_known(r, type, &err)) {
 		respond_error(r, &err, NULL);
-	else if (type == ROUTE_RESOURCE)
+		return;
+	}
+	switch (type) {
+	case ROUTE_RESOURCE:
 		serve_resource(r);
-	else if (type == ROUTE_PAGE)
-		serve_page(r);
-	else
+		break;
+	case ROUTE_PAGE:
+		page_run(r);
+		break;
+	case ROUTE_NO_RESOURCE:
+		respond_not_found_resource(r);
+		break;
+	case ROUTE_NONE:
 		respond_not_found_path(r);
+		break;
+	}
 }
 
 static void on_request(struct exchange *x, void *arg)

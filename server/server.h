@@ -142,14 +142,10 @@ struct server_request *server_request_ref(struct server_request *r);
 void server_request_unref(struct server_request *r);
 void server_request_on_close(struct server_request *r,
 			     void (*fn)(struct server_request *r, void *arg), void *arg);
-/* Memory that lives as long as the request. */
-struct arena *server_request_arena(struct server_request *r);
 /* Reads a JSON (or protobuf, or YAML) body; what is wrong with it is answered here and done is not
  * called. An empty body is NULL. The body lives during the callback. */
 void server_read_body(struct server_request *r,
 		      void (*done)(struct server_request *r, json_t *body, void *arg), void *arg);
-void server_warn(struct server_request *r, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 /* Each is the whole answer. Nothing is sent when the client is gone. */
 void server_respond(struct server_request *r, int status, const json_t *body);
 void server_respond_error(struct server_request *r, const struct error *err,

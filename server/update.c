@@ -1,6 +1,7 @@
 /* PUT and PATCH: another state of an object that is there. */
 #include <string.h>
 
+#include "server/options.h"
 #include "server/write.h"
 
 /* --- the object as it is wished --- */
@@ -49,10 +50,18 @@ static int needs_version(struct write *w, struct error *err)
 	return -1;
 }
 
-static int other_uid(const struct write *w, const char *uid, const char *is, struct error *err)
+static int other_uid(struct write *w, const char *uid, const char *is, struct error *err)
 {
+	auto_xfree char *quoted = xasprintf("\"%.60s\"", uid);
+	const struct kind *k = w->pub.kind;
 	auto_strbuf resource = {0};
 
+	if (w->type == WRITE_PATCH) {
+		causes_add(&w->pub.causes, CAUSE_INVALID, "metadata.uid", quoted,
+			   "field is immutable");
+		status_invalid(k->name, k->group, w->pub.name, &w->pub.causes, err);
+		return -1;
+	}
 	kind_resource_name(w->pub.kind, &resource);
 	return error_set(
 		err, ERR_CONFLICT,
@@ -182,8 +191,7 @@ static void update_start(struct request *r, struct write *w)
 
 	w->duplicate = r->body_duplicate;
 	w->done = write_respond;
-	if (request_dry_run(r, &w->pub.dry_run, &err) ||
-	    request_field_validation(r, &w->validation, &err))
+	if (options_of_write(r, &w->pub.dry_run, &w->validation, &err))
 		write_refuse(w, &err);
 	else
 		write_run(w);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "server/options.h"
 #include "server/read.h"
 #include "server/write.h"
 
@@ -308,56 +309,52 @@ static void watch_begin(struct request *r)
 
 /* --- what is asked for --- */
 
-static int watch_invalid(struct error *err, const char *field, const char *why)
-{
-	return error_set(err, ERR_INVALID, "ListOptions.meta.k8s.io \"\" is invalid: %s: %s", field,
-			 why);
-}
-
 static int parse_timeout(struct watch *w, struct error *err)
 {
-	const char *text = request_query(w->request, "timeoutSeconds");
-	char *end;
-
 	w->timeout_s = DEFAULT_S + (int64_t)env_random_below(w->request->server->env, DEFAULT_S);
-	if (!text)
+	if (option_int(w->request, "timeoutSeconds", &w->timeout_s, err))
+		return -1;
+	if (w->timeout_s >= 0 && w->timeout_s <= INT32_MAX)
 		return 0;
-	w->timeout_s = strtoll(text, &end, 10);
-	if (*end || w->timeout_s < 0 || w->timeout_s > INT32_MAX)
-		return error_set(err, ERR_BAD_REQUEST,
-				 "timeoutSeconds: Invalid value: \"%.40s\": must be a number of "
-				 "seconds",
-				 text);
-	return 0;
+	return error_set(err, ERR_BAD_REQUEST,
+			 "timeoutSeconds: Invalid value: %" PRId64 ": must be a number of seconds",
+			 w->timeout_s);
 }
 
-static int parse_match(const struct request *r, bool initial_given, struct error *err)
+static int check_options(struct request *r, bool initial_given, struct error *err)
 {
 	const char *match = request_query(r, "resourceVersionMatch");
 	bool not_older = match && !strcmp(match, "NotOlderThan");
+	auto_xfree char *quoted = match ? xasprintf("\"%.40s\"", match) : NULL;
+	static const char field[] = "resourceVersionMatch";
 
 	if (initial_given && !not_older)
-		return watch_invalid(err, "resourceVersionMatch",
-				     "Forbidden: sendInitialEvents requires setting "
-				     "resourceVersionMatch to NotOlderThan");
+		option_wrong(r, CAUSE_FORBIDDEN, field, NULL,
+			     "sendInitialEvents requires setting resourceVersionMatch to "
+			     "NotOlderThan");
 	if (match && !initial_given)
-		return watch_invalid(
-			err, "resourceVersionMatch",
-			"Forbidden: resourceVersionMatch is forbidden for watch unless "
-			"sendInitialEvents is provided");
-	return 0;
+		option_wrong(r, CAUSE_FORBIDDEN, field, NULL,
+			     "resourceVersionMatch is forbidden for watch unless sendInitialEvents "
+			     "is provided");
+	if (match && !not_older)
+		option_wrong(r, CAUSE_NOT_SUPPORTED, field, quoted,
+			     "supported values: \"NotOlderThan\"");
+	if (request_query(r, "continue"))
+		option_wrong(r, CAUSE_FORBIDDEN, field, NULL,
+			     "resourceVersionMatch is forbidden when continue is provided");
+	return options_check(r, err);
 }
 
 /* Where the watch starts: with objects, behind a version, or behind what is there now. */
 static int parse_start(struct watch *w, struct view *view, struct error *err)
 {
-	const struct request *r = w->request;
-	bool initial_given = request_query(r, "sendInitialEvents") != NULL;
+	bool initial_given = exchange_query(w->request->pub.x, "sendInitialEvents") != NULL;
+	struct request *r = w->request;
 	bool initial = false, given;
 
-	if (request_query_bool(r, "sendInitialEvents", &initial, err) ||
-	    request_query_bool(r, "allowWatchBookmarks", &w->bookmarks, err) ||
-	    parse_match(r, initial_given, err))
+	option_bool(r, "sendInitialEvents", &initial);
+	option_bool(r, "allowWatchBookmarks", &w->bookmarks);
+	if (check_options(r, initial_given, err))
 		return -1;
 	if (version_parse(request_query(r, "resourceVersion"), &w->version, &given, err)) {
 		err->code = ERR_INTERNAL; /* as kube-apiserver has it, for watches only */

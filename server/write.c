@@ -67,6 +67,7 @@ static void write_reset(struct write *w)
 		w->pub.name = NULL; /* each try takes it from the body, or makes one */
 	w->n_guards = w->n_writes = w->own_writes = w->whole = w->n_warnings = w->n_unknown = 0;
 	w->unchanged = w->removed = false;
+	w->about = (struct about){0};
 }
 
 static void write_destroy(struct write *w)
@@ -360,6 +361,8 @@ void write_respond(struct write *w, const struct error *err)
 	if (!r->pub.x)
 		return;
 	r->pub.name = arena_strdup(&r->arena, w->pub.name);
+	if (w->about.said)
+		r->about = w->about;
 	for (size_t i = 0; i < w->n_warnings; i++)
 		respond_warning(r, w->warnings[i]);
 	if (err) {

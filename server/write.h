@@ -40,6 +40,7 @@ struct write {
 	const char **warnings, **unknown; /* unknown: fields that pruning dropped */
 	size_t n_warnings, cap_warnings, n_unknown, cap_unknown;
 	bool unchanged, removed;
+	struct about about; /* of the error, if there is one */
 
 	bool collects; /* written by a collector: only while this process leads */
 	bool emptied;  /* delete of a namespace: nothing is left in it */
@@ -91,7 +92,7 @@ void collection_run(struct request *r);
 /* Answers a request with what a write came to; a `done`. */
 void write_respond(struct write *w, const struct error *err);
 /* Of body and query. */
-int delete_options_parse(const struct request *r, const json_t *body, struct delete_options *ret,
+int delete_options_parse(struct request *r, const json_t *body, struct delete_options *ret,
 			 bool *ret_dry_run, struct error *err);
 
 /* --- metadata.c --- */

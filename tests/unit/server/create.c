@@ -67,8 +67,8 @@ static const struct refusal {
 	 "BadRequest", "kind in the data (Secret)"},
 	{CONFIGS, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"other\"}}", 400, "BadRequest",
 	 "the namespace of the provided object does not match the namespace sent on the request"},
-	{QUEUES, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\"}}", 400, "BadRequest",
-	 "the namespace of the provided object"},
+	{CONFIGS, "{\"metadata\":{\"name\":7}}", 400, "BadRequest",
+	 "metadata.name must be a string"},
 	{CONFIGS, "{\"metadata\":{}}", 422, "Invalid",
 	 "metadata.name: Required value: name or generateName is required"},
 	{CONFIGS, "{\"metadata\":{\"name\":\"A_b\"}}", 422, "Invalid",
@@ -82,8 +82,14 @@ static const struct refusal {
 	{"/api/v1/configmaps", "{\"metadata\":{\"name\":\"a\"}}", 405, "MethodNotAllowed", ""},
 	{CONFIGS "/a", "{\"metadata\":{\"name\":\"a\"}}", 405, "MethodNotAllowed", ""},
 	{CONFIGS "?dryRun=Some", "{\"metadata\":{\"name\":\"a\"}}", 422, "Invalid", "dryRun"},
+	{CONFIGS "?dryRun=", "{\"metadata\":{\"name\":\"a\"}}", 422, "Invalid",
+	 "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"\"]"},
 	{CONFIGS "?fieldValidation=Maybe", "{\"metadata\":{\"name\":\"a\"}}", 422, "Invalid",
 	 "fieldValidation"},
+	{CONFIGS "?fieldManager=%07", "{\"metadata\":{\"name\":\"a\"}}", 422, "Invalid",
+	 "fieldManager: Invalid value"},
+	{CONFIGS "?timeout=soon", "{\"metadata\":{\"name\":\"a\"}}", 400, "BadRequest",
+	 "timeout: Invalid value: \"soon\""},
 };
 
 Test(create, refuses_with_the_reason_and_stores_nothing)

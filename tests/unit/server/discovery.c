@@ -184,15 +184,11 @@ Test(discovery, shows_the_ca_to_everybody_where_the_profile_has_one)
 Test(discovery, has_plain_text_for_paths_that_are_none)
 {
 	static const char *const paths[] = {
-		"/",
 		"/nothing",
 		"/openapi/v2",
 		"/apis/batch.volcano.sh/v9/jobs",
-		"/apis/batch.volcano.sh/v1alpha1/nothing",
-		"/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs/a/nothing",
-		"/apis/batch.volcano.sh/v1alpha1/jobs/a",
-		"/apis/scheduling.volcano.sh/v1beta1/namespaces/default/queues/a",
 		"/a/b/c/d/e/f/g/h/i/j/k/l/m/n",
+		"//apis",
 	};
 	struct fixture *f = fixture_create(NULL);
 
@@ -202,5 +198,50 @@ Test(discovery, has_plain_text_for_paths_that_are_none)
 		cr_expect_eq(a.status, 404, "%s: %d", paths[i], a.status);
 		cr_expect_str_eq(a.body, "404 page not found\n", "%s", paths[i]);
 	}
+	fixture_destroy(f);
+}
+
+/* kubectl prints the message; its informers and its `get a,b` look at the reason. */
+Test(discovery, has_a_status_for_resources_that_a_version_does_not_have)
+{
+	static const char *const paths[] = {
+		"/api/v1/nothing",
+		"/api/v1/namespaces/default/nothing/a",
+		"/api/v1/namespaces/default//configmaps",
+		"/apis/batch.volcano.sh/v1alpha1/nothing",
+		"/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs/a/nothing",
+		"/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs/a/status/b/c/d/e/f",
+		"/apis/batch.volcano.sh/v1alpha1/jobs/a",
+		"/apis/scheduling.volcano.sh/v1beta1/namespaces/default/queues/a",
+	};
+	struct fixture *f = fixture_create(NULL);
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		auto_answer a = call(f, "GET", paths[i], NULL);
+		auto_answer unknown = call_full(
+			f, &(struct call){.method = "GET", .path = paths[i], .nobody = true});
+
+		expect_failure(&a, 404, "NotFound",
+			       "the server could not find the requested resource");
+		cr_expect_null(json_at(a.json, "details", "name", NULL));
+		cr_expect_eq(unknown.status, 401, "%s", paths[i]);
+	}
+	fixture_destroy(f);
+}
+
+Test(discovery, lists_what_there_is_to_ask_for)
+{
+	struct fixture *f = fixture_create(NULL);
+	auto_answer a = call(f, "GET", "/", NULL);
+	const json_t *paths = json_object_get(a.json, "paths"), *path;
+	size_t i, found = 0;
+
+	json_array_foreach (paths, i, path) {
+		auto_answer page = call(f, "GET", json_string_value(path), NULL);
+
+		cr_expect_eq(page.status, 200, "%s", json_string_value(path));
+		found += !strcmp(json_string_value(path), "/apis/batch.volcano.sh/v1alpha1");
+	}
+	cr_expect_eq(found, 1);
 	fixture_destroy(f);
 }

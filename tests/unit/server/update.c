@@ -128,7 +128,7 @@ Test(update, main_path_leaves_status_and_status_path_the_rest)
 	expect_status(&q, 201);
 	make_job(f, "j", "");
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-		const char *field = i ? "minAvailable" : "weight";
+		const char *field = i ? "minAvailable" : "closed";
 		auto_xfree char *status_path = xasprintf("%s/status", paths[i]);
 		auto_xfree char *both =
 			xasprintf("{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{"
