@@ -17,7 +17,8 @@ enum {
 };
 
 /* The first row whose code fits and whose text is a part of the answer's. A write with any other
- * answer may have been done: a request can time out, or a server end, with its entry in the log. */
+ * answer may have been done: a request can time out, or a server end, with its entry in the log;
+ * and "database space exceeded" is also the answer to the write that exceeds it, which is done. */
 static const struct {
 	int code;
 	const char *text;
@@ -31,7 +32,6 @@ static const struct {
 	{GRPC_PERMISSION, "", ETCD_REFUSED, ERR_FORBIDDEN},
 	{GRPC_UNAUTHENTICATED, "", ETCD_REFUSED, ERR_UNAUTHORIZED},
 	{GRPC_EXHAUSTED, "received message larger", ETCD_REFUSED, ERR_TOO_LARGE},
-	{GRPC_EXHAUSTED, "database space exceeded", ETCD_REFUSED, ERR_UNAVAILABLE},
 	{GRPC_EXHAUSTED, "too many requests", ETCD_REFUSED, ERR_TOO_MANY},
 	{GRPC_PRECONDITION, "", ETCD_REFUSED, ERR_INTERNAL},
 	{GRPC_OUT_OF_RANGE, "has been compacted", ETCD_REFUSED, ERR_EXPIRED},

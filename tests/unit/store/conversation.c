@@ -424,7 +424,7 @@ Test(conversation, failures_of_a_write)
 		{429,
 		 "{\"error\":\"etcdserver: mvcc: database space exceeded\",\"message\":\"etcdserver: mvcc: "
 		 "database space exceeded\",\"code\":8}",
-		 STORE_FAILED, ERR_UNAVAILABLE, 1},
+		 STORE_UNKNOWN, ERR_UNKNOWN_OUTCOME, 1},
 		{429, "{\"code\":8,\"message\":\"etcdserver: too many requests\"}", STORE_FAILED,
 		 ERR_TOO_MANY, 1},
 		{404, "{\"error\":\"etcdserver: requested lease not found\",\"code\":5}",
