@@ -138,35 +138,6 @@ bool quantity_text_ok(const char *text)
 	return (*text == 'e' || *text == 'E') && exponent_ok(text + 1);
 }
 
-/* The length of the unit that text begins with, 0 when it is none. */
-static size_t unit_length(const char *text)
-{
-	if (text[0] && strchr("num", text[0]) && text[1] == 's')
-		return 2;
-	return text[0] && strchr("smh", text[0]) ? 1 : 0;
-}
-
-bool duration_text_ok(const char *text)
-{
-	if (!strcmp(text, "0"))
-		return true;
-	if (!*text)
-		return false;
-	while (*text) {
-		size_t unit;
-
-		if (!skip_digits(&text))
-			return false;
-		if (*text == '.' && (text++, !skip_digits(&text)))
-			return false;
-		unit = unit_length(text);
-		if (!unit)
-			return false;
-		text += unit;
-	}
-	return true;
-}
-
 bool decimal_text_ok(const char *text)
 {
 	size_t fraction = 1;

@@ -14,8 +14,7 @@
 /* Kubernetes' quantities without a minus: nothing that we count goes below zero. */
 #define PATTERN_QUANTITY                                                                           \
 	"^[+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$"
-#define PATTERN_DURATION "^(0|([0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h))+)$"
-#define PATTERN_DECIMAL  "^[0-9]+(\\.[0-9]{1,6})?$"
+#define PATTERN_DECIMAL "^[0-9]+(\\.[0-9]{1,6})?$"
 
 /* Patterns only: lengths are limited where they apply. */
 bool dns_label_ok(const char *text);
@@ -23,7 +22,6 @@ bool dns_subdomain_ok(const char *text);
 bool label_value_ok(const char *text);
 bool label_key_ok(const char *text);
 bool quantity_text_ok(const char *text);
-bool duration_text_ok(const char *text);
 bool decimal_text_ok(const char *text);
 
 /* With Kubernetes' lengths: prefix 253, name 63. */

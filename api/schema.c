@@ -49,11 +49,6 @@ static const char *const keywords[] = {
 	"x-kubernetes-preserve-unknown-fields",
 };
 
-const char *node_type_name(enum node_type t)
-{
-	return type_names[t];
-}
-
 static void __attribute__((noreturn, format(printf, 1, 2))) bad_file(const char *fmt, ...)
 {
 	va_list ap;
@@ -267,6 +262,6 @@ bool schema_lookup(const struct schema *s, const char *path, const char **ret_ty
 	const struct schema_node *n = schema_node_at(s, path);
 
 	if (n)
-		*ret_type = node_type_name(n->type);
+		*ret_type = type_names[n->type];
 	return n != NULL;
 }

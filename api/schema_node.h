@@ -66,7 +66,6 @@ void schema_validate_part(const struct schema_node *n, const json_t *value, cons
 			  struct causes *causes);
 
 const struct schema_node *node_property(const struct schema_node *n, const char *name);
-const char *node_type_name(enum node_type t); /* "object", "int-or-string"; ANY: "" */
 
 const struct text_rule *text_rule_by_format(const char *format);
 const struct text_rule *text_rule_by_pattern(const char *pattern);

@@ -38,8 +38,7 @@ struct job_alternative {
 	struct resource_list resources; /* replaces requests of these names in the task's pods */
 	struct label *node_selector;    /* added to the template's */
 	size_t n_node_selector;
-	int64_t speed_milli; /* 1000 */
-	int32_t replicas;    /* -1: as the task's */
+	int32_t replicas; /* -1: as the task's */
 };
 
 struct job_task {
@@ -77,7 +76,7 @@ struct job {
 	struct arena arena;
 	json_t *tree; /* held for templates and tolerations */
 	struct meta meta;
-	const char *queue, *priority_class, *scheduler_name;
+	const char *queue, *priority_class;
 	int32_t min_available, min_success /* -1 */, max_retry;
 	int64_t ttl_s; /* -1: keep */
 	struct job_task *tasks;
@@ -100,9 +99,8 @@ void job_destroy(struct job *j);
 struct queue {
 	struct arena arena;
 	struct meta meta;
-	bool open;         /* spec.closed is not set */
-	const char *state; /* status.state as its writer saw it, "" when none */
-	int32_t weight;
+	bool open;                       /* spec.closed is not set */
+	const char *state;               /* status.state as its writer saw it, "" when none */
 	struct resource_list capability; /* empty: no ceiling */
 	bool has_capability;
 };
@@ -169,7 +167,7 @@ struct placement {
 	size_t n_tasks;
 	enum placement_state state;
 	const char *reason, *message;
-	int64_t status_retries, capacity_seq;
+	int64_t capacity_seq;
 };
 int placement_view(const struct doc *d, struct placement **ret, struct error *err);
 void placement_destroy(struct placement *p);

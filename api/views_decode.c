@@ -236,8 +236,6 @@ static int decode_field(struct decoder *d, const struct field *f, const json_t *
 		return 0;
 	case FIELD_TIME:
 		return decode_time(d, v, at, p);
-	case FIELD_MILLI:
-		return decode_quantity(d, v, at, 1000000, p);
 	case FIELD_MILLIONTHS:
 		return decode_quantity(d, v, at, 1000, p);
 	case FIELD_WHOLE:

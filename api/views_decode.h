@@ -26,7 +26,6 @@ enum field_type {
 	FIELD_BOOL,
 	FIELD_KEY,        /* bool: the key is there, whatever its value */
 	FIELD_TIME,       /* int64_t, ns since 1970 */
-	FIELD_MILLI,      /* int64_t, a quantity in thousandths */
 	FIELD_MILLIONTHS, /* int64_t, a quantity in millionths */
 	FIELD_WHOLE,      /* int64_t, a quantity in whole units */
 	FIELD_ENUM,       /* by names */

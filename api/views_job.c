@@ -55,8 +55,7 @@ static const struct record plugins_record = RECORD(plugin_fields);
 
 static void alternative_init(void *item)
 {
-	*(struct job_alternative *)item =
-		(struct job_alternative){.task = "", .speed_milli = 1000, .replicas = -1};
+	*(struct job_alternative *)item = (struct job_alternative){.task = "", .replicas = -1};
 }
 
 static const struct field alternative_fields[] = {
@@ -64,7 +63,6 @@ static const struct field alternative_fields[] = {
 	FIELD(job_alternative, resources, "resources", FIELD_RESOURCES),
 	FIELD_COUNTED(job_alternative, node_selector, n_node_selector, "nodeSelector",
 		      FIELD_LABELS),
-	FIELD(job_alternative, speed_milli, "speed", FIELD_MILLI),
 	FIELD(job_alternative, replicas, "replicas", FIELD_INT32),
 };
 static const struct record alternative_record = {alternative_fields, ARRAY_LEN(alternative_fields),
@@ -94,7 +92,6 @@ static const struct record placement_record = RECORD(placement_fields);
 static const struct field spec_fields[] = {
 	FIELD(job, queue, "queue", FIELD_STRING),
 	FIELD(job, priority_class, "priorityClassName", FIELD_STRING),
-	FIELD(job, scheduler_name, "schedulerName", FIELD_STRING),
 	FIELD(job, min_available, "minAvailable", FIELD_INT32),
 	FIELD(job, min_success, "minSuccess", FIELD_INT32),
 	FIELD(job, max_retry, "maxRetry", FIELD_INT32),
@@ -156,7 +153,7 @@ static void set_initial(struct job *j)
 {
 	meta_init(&j->meta);
 	j->queue = "default";
-	j->priority_class = j->scheduler_name = j->phase = "";
+	j->priority_class = j->phase = "";
 	j->min_success = -1;
 	j->max_retry = 3;
 	j->ttl_s = -1;

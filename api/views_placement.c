@@ -82,7 +82,6 @@ static const struct field status_fields[] = {
 	FIELD_NAMED(placement, state, "state", &state_names),
 	FIELD(placement, reason, "reason", FIELD_STRING),
 	FIELD(placement, message, "message", FIELD_STRING),
-	FIELD(placement, status_retries, "retries", FIELD_INT64),
 	FIELD(placement, capacity_seq, "capacitySeq", FIELD_INT64),
 };
 static const struct record status_record = RECORD(status_fields);

@@ -25,7 +25,6 @@ static int decode_capability(struct decoder *d, const json_t *v, const struct pa
 }
 
 static const struct field queue_spec_fields[] = {
-	FIELD(queue, weight, "weight", FIELD_INT32),
 	FIELD_BY("capability", decode_capability),
 	FIELD_BY("closed", decode_closed),
 };
@@ -52,7 +51,6 @@ int queue_view(const struct doc *doc, struct queue **ret, struct error *err)
 	meta_init(&q->meta);
 	q->open = true;
 	q->state = "";
-	q->weight = 1;
 	if (record_decode(&d, &queue_record, tree, NULL, q) < 0)
 		return -1;
 	*ret = take_ptr(q);

@@ -39,7 +39,6 @@ static const struct option logs_options[] = {
 };
 
 static const struct option queue_create_options[] = {
-	{"weight", 0, OPTION_NUMBER, "N", "its part in relation to other queues (1)"},
 	{"capability", 0, OPTION_TEXT, "AMOUNTS", "the most that its jobs may use at once"},
 	{"closed", 0, OPTION_TRUTH, NULL, "takes no jobs yet"},
 	{NULL},

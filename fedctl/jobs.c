@@ -102,10 +102,8 @@ void job_facts_read(const json_t *job, struct job_facts *ret)
 	f.phase = phase_of(f.phase_name);
 	if (!f.phase_name)
 		f.phase_name = "Pending";
-	if (f.phase == JOB_PENDING) {
+	if (f.phase == JOB_PENDING)
 		f.why_waiting = json_str_at(pending, "detail", NULL);
-		f.why_code = json_str_at(pending, "code", NULL);
-	}
 	read_attempts(job, &f);
 	*ret = f;
 }

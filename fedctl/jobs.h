@@ -29,7 +29,6 @@ struct job_facts {
 	int64_t created_ns;
 	int64_t wait_from_ns, started_ns, ended_ns; /* of the present or last start */
 	const char *why_waiting;
-	const char *why_code;
 };
 
 void job_facts_read(const json_t *job, struct job_facts *ret);

@@ -12,9 +12,8 @@ static int queue_object(const struct invocation *inv, json_t **ret, struct error
 {
 	const char *capability = given_text(inv, "capability");
 	auto_json *queue =
-		json_pack("{ss,ss,s{ss},s{sI}}", "apiVersion", "scheduling.volcano.sh/v1beta1",
-			  "kind", "Queue", "metadata", "name", inv->args[0], "spec", "weight",
-			  (json_int_t)given_number(inv, "weight", 1));
+		json_pack("{ss,ss,s{ss},s{}}", "apiVersion", "scheduling.volcano.sh/v1beta1",
+			  "kind", "Queue", "metadata", "name", inv->args[0], "spec");
 	json_t *spec = json_object_get(queue, "spec"), *amounts;
 
 	if (capability) {
@@ -59,11 +58,6 @@ static const char *queue_state(struct arena *a, const json_t *queue, int64_t now
 	return json_is_true(json_at(queue, "spec", "closed", NULL)) ? "Closed" : "Open";
 }
 
-static const char *queue_weight(struct arena *a, const json_t *queue, int64_t now_ns)
-{
-	return listing_number(a, json_at(queue, "spec", "weight", NULL));
-}
-
 static const char *queue_ceiling(struct arena *a, const json_t *queue, int64_t now_ns)
 {
 	return listing_amounts(a, json_at(queue, "spec", "capability", NULL));
@@ -87,10 +81,13 @@ static const char *queue_waiting(struct arena *a, const json_t *queue, int64_t n
 int run_queue_list(struct session *s)
 {
 	static const struct listing_column columns[] = {
-		{"QUEUE", listing_name},    {"STATE", queue_state},
-		{"WEIGHT", queue_weight},   {"RUNNING", queue_running},
-		{"WAITING", queue_waiting}, {"CEILING", queue_ceiling},
-		{"USED", queue_used},       {NULL},
+		{"QUEUE", listing_name},
+		{"STATE", queue_state},
+		{"RUNNING", queue_running},
+		{"WAITING", queue_waiting},
+		{"CEILING", queue_ceiling},
+		{"USED", queue_used},
+		{NULL},
 	};
 
 	return run_listing(s, kind_find_typed("queues"), columns);

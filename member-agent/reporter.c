@@ -258,7 +258,6 @@ static json_t *summary_tree(struct reporter *r)
 	json_set_str(status, "memberUID", r->agent->member_uid);
 	json_set_int(status, "nodes", count_nodes(report.capacity));
 	json_set_int(status, "orphans", (int64_t)runner_orphans(r->agent->runner));
-	json_object_set_new(status, "capacity", total(report.capacity));
 	json_object_set_new(status, "allocatable", total(report.capacity));
 	json_object_set_new(status, "free", total(report.shapes));
 	json_object_set(status, "capacityShapes", report.capacity);

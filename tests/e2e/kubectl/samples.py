@@ -75,9 +75,9 @@ JOB = Sample(
     "NAME STATUS MINAVAILABLE RUNNING CLUSTER AGE", "QUEUE", "vcjob vj",
     change={"spec": {"maxRetry": 7}}, explain="spec.placement.alternatives")
 QUEUE = Sample(
-    "queues", "Queue", "scheduling.volcano.sh/v1beta1", {"spec": {"weight": 2}},
-    "NAME STATE WEIGHT RUNNING WAITING AGE", short="q", namespaced=False,
-    change={"spec": {"weight": 7}}, explain="spec.capability")
+    "queues", "Queue", "scheduling.volcano.sh/v1beta1", {"spec": {"capability": {"cpu": "2"}}},
+    "NAME STATE RUNNING WAITING AGE", short="q", namespaced=False,
+    change={"spec": {"capability": {"cpu": "7"}}}, explain="spec.capability")
 CLUSTER = Sample(
     "clusters", "Cluster", "federator.dev/v1alpha1", {"spec": {"accepted": False}},
     "NAME ACCEPTED READY TAINTS NODES VERSION AGE", short="cl", namespaced=False,

@@ -440,8 +440,8 @@ def test_an_unknown_field_in_a_patch_is_refused_where_the_client_asks(kubectl, n
 
 
 def test_invalid_values_name_their_field(kubectl, ns, name):
-    bad = {"spec.weight": QUEUE.manifest(name), "spec.size": DATASET.manifest(name)}
-    bad["spec.weight"]["spec"]["weight"] = 0
+    bad = {"spec.capability[cpu]": QUEUE.manifest(name), "spec.size": DATASET.manifest(name)}
+    bad["spec.capability[cpu]"]["spec"]["capability"]["cpu"] = "-1"
     bad["spec.size"]["spec"]["size"] = "much"
     for field, manifest in bad.items():
         said = kubectl.fails("create", "-f", "-", stdin=[manifest])

@@ -1,8 +1,10 @@
 """An agent without a hub runs the jobs of its cluster, once, whole, in order, and says why not."""
 import pytest
-from harness import jobs, wait
+from harness import jobs, rights, wait
 from harness.nodes import NodeShape
 from harness.paths import ROOT
+
+from .conftest import ROLE
 
 GPU = "nvidia.com/gpu"
 SAMPLE = ROOT / "examples" / "tensorflow-two-tasks.yaml"
@@ -88,7 +90,7 @@ def test_the_higher_priority_goes_first(alone, name):
 
 def test_a_queue_holds_its_ceiling_and_may_be_closed_or_missing(alone, name):
     queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
-             "metadata": {"name": name}, "spec": {"weight": 1, "capability": {GPU: "2"}}}
+             "metadata": {"name": name}, "spec": {"capability": {GPU: "2"}}}
     task = gpu_task(2, run_seconds=600)
     alone.submit(jobs.job(f"{name}a", task, queue=name))
     alone.wait_pending(f"{name}a", "QueueNotFound")
@@ -240,7 +242,10 @@ def test_explain_of_a_job_that_is_not_there_fails_with_its_name(alone, name):
     assert f'there is no job "{name}" in namespace "default"' in text
 
 
-def test_no_right_was_missing(alone):
-    forbidden = alone.cluster.audit.forbidden(
-        user="system:serviceaccount:federator-system:member-agent")
+def test_no_right_was_missing_and_none_is_there_for_nothing(alone):
+    """the agent under exactly its role | nothing is refused, no rule for --standalone is unused"""
+    forbidden = alone.cluster.audit.forbidden(user=rights.ACCOUNT)
     assert not forbidden, forbidden[:3]
+    needed = {(resource, verb) for resource, verb in rights.granted(ROLE)
+              if resource in rights.STANDALONE}
+    assert needed and not needed - alone.cluster.audit.allowed(rights.ACCOUNT)

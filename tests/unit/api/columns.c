@@ -32,87 +32,85 @@ static char *row(const struct kind *k, const json_t *object)
 	return strbuf_take(&out);
 }
 
+static const struct {
+	const char *typed, *object, *row;
+} shown[] = {
+	{"vcjob",
+	 "{metadata: {creationTimestamp: '2026-11-29T11:59:00Z'}, spec: {minAvailable: 2, queue: ml},"
+	 " status: {state: {phase: Running}, running: 2, dispatch: {parts: [{cluster: gpu}]}}}",
+	 "Status=Running|MinAvailable=2|Running=2|Cluster=gpu|Age=60s|[Queue=ml]"},
+	{"vcjob", "{spec: {minAvailable: 2}}",
+	 "Status=null|MinAvailable=2|Running=null|Cluster=null|Age=<unknown>|[Queue=null]"},
+	{"queue", "{status: {state: Open, running: 1, pending: 4}}",
+	 "State=Open|Running=1|Waiting=4|Age=<unknown>"},
+	{"cluster",
+	 "{spec: {accepted: true}, status: {nodes: 4, version: v1.36.3, conditions: ["
+	 "{type: Joined, status: 'True'}, {type: Ready, status: 'False'}]}}",
+	 "Accepted=true|Ready=False|Taints=null|Nodes=4|Version=v1.36.3|Age=<unknown>"},
+	{"cluster",
+	 "{spec: {taints: [{key: a.io/b, value: c, effect: NoSchedule}, "
+	 "{key: federator.dev/cordoned, effect: NoSchedule}]}}",
+	 "Accepted=null|Ready=null|Taints=a.io/b federator.dev/cordoned|Nodes=null|"
+	 "Version=null|Age=<unknown>"},
+	{"placement",
+	 "{spec: {job: {name: a}, generation: 2, desired: Go}, status: {state: Running, nodes: n1}}",
+	 "Job=a|Generation=2|Desired=Go|State=Running|Reason=null|Age=<unknown>|[Nodes=n1]"},
+	{"dataset", "{spec: {size: 40Gi, version: v3}}", "Size=40Gi|Version=v3|Age=<unknown>"},
+	{"namespace", "{status: {phase: Active}}", "Status=Active|Age=<unknown>"},
+	{"configmap", "{data: {a: b, c: d}, binaryData: {e: AAAA}}", "Data=3|Age=<unknown>"},
+	{"secret", "{type: Opaque, data: {a: b}}", "Type=Opaque|Data=1|Age=<unknown>"},
+	{"event",
+	 "{type: Normal, reason: Started, message: it runs, involvedObject: {kind: Job, name: a},"
+	 " lastTimestamp: '2026-11-29T11:58:00Z', firstTimestamp: '2026-11-29T10:00:00Z'}",
+	 "Last Seen=2m|Type=Normal|Reason=Started|Object=job/a|Message=it runs"},
+	{"events.events.k8s.io",
+	 "{type: Warning, reason: R, note: n, regarding: {kind: Pod, name: p},"
+	 " eventTime: '2026-11-29T11:59:50.5Z'}",
+	 "Last Seen=9s|Type=Warning|Reason=R|Object=pod/p|Message=n"},
+	{"lease", "{spec: {holderIdentity: me}}", "Holder=me|Age=<unknown>"},
+	{"pc", "{value: 100, preemptionPolicy: Never}",
+	 "Value=100|Global-Default=false|Age=<unknown>|PreemptionPolicy=Never"},
+	{"csr",
+	 "{spec: {signerName: a/b, username: u, expirationSeconds: 86400}, status: {certificate: x,"
+	 " conditions: [{type: Approved, status: 'True'}]}}",
+	 "Age=<unknown>|SignerName=a/b|Requestor=u|RequestedDuration=24h|Condition=Approved,"
+	 "Issued"},
+	{"csr", "{spec: {signerName: a/b}}",
+	 "Age=<unknown>|SignerName=a/b|Requestor=null|RequestedDuration=<none>|Condition=Pending"},
+	{"node",
+	 "{metadata: {labels: {node-role.kubernetes.io/worker: ''}}, spec: {unschedulable: true},"
+	 " status: {conditions: [{type: Ready, status: 'True'}], nodeInfo: {kubeletVersion: v1}}}",
+	 "Status=Ready,SchedulingDisabled|Roles=worker|Age=<unknown>|Version=v1|"
+	 "[Internal-IP=<none>]|[External-IP=<none>]|[OS-Image=null]|[Kernel-Version=null]|"
+	 "[Container-Runtime=null]"},
+	{"pod",
+	 "{spec: {nodeName: n1, containers: [{}, {}]}, status: {phase: Running, podIP: 10.0.0.1,"
+	 " containerStatuses: [{ready: true, restartCount: 2}, {ready: false, restartCount: 1}]}}",
+	 "Ready=1/2|Status=Running|Restarts=3|Age=<unknown>|[IP=10.0.0.1]|[Node=n1]"},
+	{"pod",
+	 "{spec: {containers: [{}]}, status: {phase: Failed, containerStatuses: [{state: {terminated:"
+	 " {reason: Error, exitCode: 1}}}]}}",
+	 "Ready=0/1|Status=Error|Restarts=0|Age=<unknown>|[IP=<none>]|[Node=<none>]"},
+	{"pod", "{spec: {containers: [{}]}, status: {phase: Failed, reason: OutOfcpu}}",
+	 "Ready=0/1|Status=OutOfcpu|Restarts=0|Age=<unknown>|[IP=<none>]|[Node=<none>]"},
+	{"pod",
+	 "{metadata: {deletionTimestamp: '2026-11-29T11:59:00Z'}, spec: {containers: [{}]},"
+	 " status: {phase: Running}}",
+	 "Ready=0/1|Status=Terminating|Restarts=0|Age=<unknown>|[IP=<none>]|[Node=<none>]"},
+	{"service",
+	 "{spec: {type: ClusterIP, clusterIP: None, ports: [{port: 80, protocol: TCP}, {port: 53,"
+	 " protocol: UDP}], selector: {a: b}}}",
+	 "Type=ClusterIP|Cluster-IP=None|External-IP=<none>|Port(s)=80/TCP,53/UDP|Age=<unknown>|"
+	 "[Selector=a=b]"},
+};
+
 Test(columns, show_each_kind)
 {
-	static const struct {
-		const char *typed, *object, *row;
-	} cases[] = {
-		{"vcjob",
-		 "{metadata: {creationTimestamp: '2026-11-29T11:59:00Z'}, spec: {minAvailable: 2, queue: ml},"
-		 " status: {state: {phase: Running}, running: 2, dispatch: {parts: [{cluster: gpu}]}}}",
-		 "Status=Running|MinAvailable=2|Running=2|Cluster=gpu|Age=60s|[Queue=ml]"},
-		{"vcjob", "{spec: {minAvailable: 2}}",
-		 "Status=null|MinAvailable=2|Running=null|Cluster=null|Age=<unknown>|[Queue=null]"},
-		{"queue", "{spec: {weight: 3}, status: {state: Open, running: 1, pending: 4}}",
-		 "State=Open|Weight=3|Running=1|Waiting=4|Age=<unknown>"},
-		{"cluster",
-		 "{spec: {accepted: true}, status: {nodes: 4, version: v1.36.3, conditions: ["
-		 "{type: Joined, status: 'True'}, {type: Ready, status: 'False'}]}}",
-		 "Accepted=true|Ready=False|Taints=null|Nodes=4|Version=v1.36.3|Age=<unknown>"},
-		{"cluster",
-		 "{spec: {taints: [{key: a.io/b, value: c, effect: NoSchedule}, "
-		 "{key: federator.dev/cordoned, effect: NoSchedule}]}}",
-		 "Accepted=null|Ready=null|Taints=a.io/b federator.dev/cordoned|Nodes=null|"
-		 "Version=null|Age=<unknown>"},
-		{"placement",
-		 "{spec: {job: {name: a}, generation: 2, desired: Go}, status: {state: Running, nodes: n1}}",
-		 "Job=a|Generation=2|Desired=Go|State=Running|Reason=null|Age=<unknown>|[Nodes=n1]"},
-		{"dataset", "{spec: {size: 40Gi, version: v3}}",
-		 "Size=40Gi|Version=v3|Age=<unknown>"},
-		{"namespace", "{status: {phase: Active}}", "Status=Active|Age=<unknown>"},
-		{"configmap", "{data: {a: b, c: d}, binaryData: {e: AAAA}}",
-		 "Data=3|Age=<unknown>"},
-		{"secret", "{type: Opaque, data: {a: b}}", "Type=Opaque|Data=1|Age=<unknown>"},
-		{"event",
-		 "{type: Normal, reason: Started, message: it runs, involvedObject: {kind: Job, name: a},"
-		 " lastTimestamp: '2026-11-29T11:58:00Z', firstTimestamp: '2026-11-29T10:00:00Z'}",
-		 "Last Seen=2m|Type=Normal|Reason=Started|Object=job/a|Message=it runs"},
-		{"events.events.k8s.io",
-		 "{type: Warning, reason: R, note: n, regarding: {kind: Pod, name: p},"
-		 " eventTime: '2026-11-29T11:59:50.5Z'}",
-		 "Last Seen=9s|Type=Warning|Reason=R|Object=pod/p|Message=n"},
-		{"lease", "{spec: {holderIdentity: me}}", "Holder=me|Age=<unknown>"},
-		{"pc", "{value: 100, preemptionPolicy: Never}",
-		 "Value=100|Global-Default=false|Age=<unknown>|PreemptionPolicy=Never"},
-		{"csr",
-		 "{spec: {signerName: a/b, username: u, expirationSeconds: 86400}, status: {certificate: x,"
-		 " conditions: [{type: Approved, status: 'True'}]}}",
-		 "Age=<unknown>|SignerName=a/b|Requestor=u|RequestedDuration=24h|Condition=Approved,"
-		 "Issued"},
-		{"csr", "{spec: {signerName: a/b}}",
-		 "Age=<unknown>|SignerName=a/b|Requestor=null|RequestedDuration=<none>|Condition=Pending"},
-		{"node",
-		 "{metadata: {labels: {node-role.kubernetes.io/worker: ''}}, spec: {unschedulable: true},"
-		 " status: {conditions: [{type: Ready, status: 'True'}], nodeInfo: {kubeletVersion: v1}}}",
-		 "Status=Ready,SchedulingDisabled|Roles=worker|Age=<unknown>|Version=v1|"
-		 "[Internal-IP=<none>]|[External-IP=<none>]|[OS-Image=null]|[Kernel-Version=null]|"
-		 "[Container-Runtime=null]"},
-		{"pod",
-		 "{spec: {nodeName: n1, containers: [{}, {}]}, status: {phase: Running, podIP: 10.0.0.1,"
-		 " containerStatuses: [{ready: true, restartCount: 2}, {ready: false, restartCount: 1}]}}",
-		 "Ready=1/2|Status=Running|Restarts=3|Age=<unknown>|[IP=10.0.0.1]|[Node=n1]"},
-		{"pod",
-		 "{spec: {containers: [{}]}, status: {phase: Failed, containerStatuses: [{state: {terminated:"
-		 " {reason: Error, exitCode: 1}}}]}}",
-		 "Ready=0/1|Status=Error|Restarts=0|Age=<unknown>|[IP=<none>]|[Node=<none>]"},
-		{"pod", "{spec: {containers: [{}]}, status: {phase: Failed, reason: OutOfcpu}}",
-		 "Ready=0/1|Status=OutOfcpu|Restarts=0|Age=<unknown>|[IP=<none>]|[Node=<none>]"},
-		{"pod",
-		 "{metadata: {deletionTimestamp: '2026-11-29T11:59:00Z'}, spec: {containers: [{}]},"
-		 " status: {phase: Running}}",
-		 "Ready=0/1|Status=Terminating|Restarts=0|Age=<unknown>|[IP=<none>]|[Node=<none>]"},
-		{"service",
-		 "{spec: {type: ClusterIP, clusterIP: None, ports: [{port: 80, protocol: TCP}, {port: 53,"
-		 " protocol: UDP}], selector: {a: b}}}",
-		 "Type=ClusterIP|Cluster-IP=None|External-IP=<none>|Port(s)=80/TCP,53/UDP|Age=<unknown>|"
-		 "[Selector=a=b]"},
-	};
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+		auto_json *o = object_from_yaml(shown[i].object);
+		auto_xfree char *text = row(kind_find_typed(shown[i].typed), o);
 
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		auto_json *o = object_from_yaml(cases[i].object);
-		auto_xfree char *text = row(kind_find_typed(cases[i].typed), o);
-
-		cr_expect_str_eq(text, cases[i].row);
+		cr_expect_str_eq(text, shown[i].row);
 	}
 }
 

@@ -180,7 +180,6 @@ static const struct {
 	{"Job", "status.state.phase", "string"},
 	{"Job", "status.state.lastTransitionTime", "string"},
 	{"Queue", "spec.closed", "boolean"},
-	{"Queue", "spec.weight", "integer"},
 	{"Queue", "spec.capability[]", "int-or-string"},
 	{"Queue", "status.state", "string"},
 	{"Cluster", "spec.accepted", "boolean"},

@@ -120,7 +120,7 @@ Test(defaults, bear_any_shape)
 
 Test(defaults, of_other_kinds)
 {
-	expect_defaulted("scheduling.volcano.sh", "queues", "{}", "{spec: {weight: 1}}");
+	expect_defaulted("scheduling.volcano.sh", "queues", "{}", "{spec: {}}");
 	expect_defaulted("federator.dev", "datasets",
 			 "{spec: {size: 1Gi}, replicas: [{cluster: a}]}",
 			 "{spec: {size: 1Gi}, replicas: [{cluster: a, completeness: '1'}]}");

@@ -28,7 +28,7 @@ Test(validate, takes_good_jobs)
 		{{"spec.minAvailable", "0"}},
 		{{"spec.minAvailable", "1"}, {"spec.minSuccess", "1"}},
 		{{"spec.maxRetry", "0"}, {"spec.ttlSecondsAfterFinished", "0"}},
-		{{"spec.runningEstimate", "1h30m"}, {"spec.priorityClassName", "high"}},
+		{{"spec.priorityClassName", "high"}},
 		{{"spec.plugins", "{env: [], svc: []}"}},
 		{{"spec.plugins",
 		  "{svc: [--disable-network-policy, -publish-not-ready-addresses=true, "
@@ -85,9 +85,6 @@ Test(validate, names_the_field_of_a_bad_job)
 		 "spec.minAvailable: Invalid value: 4: is more than the 3 pods of all tasks\n"},
 		{{{"spec.minSuccess", "0"}}, "spec.minSuccess: Invalid value: 0: is less than 1\n"},
 		{{{"spec.maxRetry", "-1"}}, "spec.maxRetry: Invalid value: -1: is less than 0\n"},
-		{{{"spec.runningEstimate", "-2h"}},
-		 "spec.runningEstimate: Invalid value: \"-2h\": must be "
-		 "a duration such as 90s or 1h30m\n"},
 		{{{"spec.tasks[1]",
 		   "{name: worker, template: {spec: {containers: [{name: a, image: b}]}}}"}},
 		 "spec.tasks[1].name: Duplicate value: \"worker\"\n"},

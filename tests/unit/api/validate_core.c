@@ -28,12 +28,10 @@ Test(validate_core, federated_kinds)
 	} cases[] = {
 		{"{" QUEUE "}", ""},
 		{"{" QUEUE
-		 ", spec: {weight: 65535, capability: {cpu: 4, memory: 8Gi, nvidia.com/gpu: '2'}}}",
+		 ", spec: {closed: true, capability: {cpu: 4, memory: 8Gi, nvidia.com/gpu: '2'}}}",
 		 ""},
-		{"{" QUEUE ", spec: {weight: 0}}",
-		 "spec.weight: Invalid value: 0: is less than 1\n"},
-		{"{" QUEUE ", spec: {weight: 65536}}",
-		 "spec.weight: Invalid value: 65536: is more than 65535\n"},
+		{"{" QUEUE ", spec: {closed: 0}}",
+		 "spec.closed: Invalid value: 0: must be true or false\n"},
 		{"{" QUEUE ", spec: {capability: {cpu: -1}}}",
 		 "spec.capability[cpu]: Invalid value: -1: is less than 0\n"},
 		{"{" QUEUE ", spec: {capability: {cpu: '-1'}}}",

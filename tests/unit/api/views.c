@@ -69,7 +69,6 @@ Test(views, default_what_a_job_leaves_out)
 
 	cr_expect_str_eq(j->queue, "default");
 	cr_expect_str_eq(j->priority_class, "");
-	cr_expect_str_eq(j->scheduler_name, "");
 	cr_expect_str_eq(j->phase, "");
 	cr_expect_eq(j->max_retry, 3);
 	cr_expect_eq(j->min_success, -1);
@@ -116,7 +115,6 @@ Test(views, read_a_whole_job)
 
 	cr_expect_str_eq(j->queue, "ml");
 	cr_expect_str_eq(j->priority_class, "high");
-	cr_expect_str_eq(j->scheduler_name, "federator");
 	cr_expect_eq(j->min_available, 2);
 	cr_expect_eq(j->min_success, 1);
 	cr_expect_eq(j->max_retry, 0);
@@ -135,9 +133,7 @@ Test(views, read_a_whole_job)
 	cr_expect_eq(resource_list_get(&j->alternatives[0].resources, "nvidia.com/gpu"), 8);
 	cr_expect_eq(j->alternatives[0].n_node_selector, 1);
 	cr_expect_str_eq(j->alternatives[0].node_selector[0].value, "h100");
-	cr_expect_eq(j->alternatives[0].speed_milli, 1000);
 	cr_expect_eq(j->alternatives[0].replicas, -1);
-	cr_expect_eq(j->alternatives[1].speed_milli, 450);
 	cr_expect_eq(j->alternatives[1].replicas, 4);
 	cr_expect_str_eq(j->phase, "Running");
 	cr_expect_eq(j->phase_since_ns, SOME_TIME);
@@ -229,12 +225,6 @@ Test(views, name_the_path_of_what_is_wrong)
 		      "spec.placement.clusterSelector: matchLabels: ");
 	check_bad_job("{\"spec\":{\"placement\":{\"alternatives\":[{}]}}}",
 		      "spec.placement.alternatives[0].task: is missing");
-	check_bad_job("{\"spec\":{\"placement\":{\"alternatives\":[{\"task\":\"a\","
-		      "\"speed\":\"fast\"}]}}}",
-		      "spec.placement.alternatives[0].speed: ");
-	check_bad_job("{\"spec\":{\"placement\":{\"alternatives\":[{\"task\":\"a\","
-		      "\"speed\":-1}]}}}",
-		      "spec.placement.alternatives[0].speed: ");
 	check_bad_job("{\"spec\":{\"placement\":{\"alternatives\":[{\"task\":\"a\","
 		      "\"resources\":{\"cpu\":\"?\"}}]}}}",
 		      "spec.placement.alternatives[0].resources: cpu: ");

@@ -46,7 +46,6 @@ Test(views, read_placements)
 	cr_expect_eq(p->state, PLACEMENT_CLAIMED);
 	cr_expect_str_eq(p->reason, "R");
 	cr_expect_str_eq(p->message, "m");
-	cr_expect_eq(p->status_retries, 2);
 	cr_expect_eq(p->capacity_seq, 4294967297);
 	placement_destroy(NULL);
 }

@@ -44,7 +44,6 @@ Test(jobs, reads_one_that_waits)
 	cr_expect_eq(f.done, 0);
 	cr_expect_null(f.cluster);
 	cr_expect_str_eq(f.why_waiting, "gang: no room");
-	cr_expect_str_eq(f.why_code, "NoRoom");
 	cr_expect_eq(seconds(&f, f.wait_from_ns), 0);
 	cr_expect_eq(f.started_ns, 0);
 }

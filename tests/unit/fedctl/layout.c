@@ -26,7 +26,7 @@ static const char waiting[] =
 	"\"2026-01-01T02:19:12Z\"},\"spec\":{\"queue\":\"ml\",\"tasks\":[{\"replicas\":16}]},"
 	"\"status\":{\"state\":{\"phase\":\"Pending\"},\"pending\":{\"detail\":\"quota of ml\"}}}";
 static const char queue[] = "{\"metadata\":{\"name\":\"ml\",\"creationTimestamp\":"
-			    "\"2026-01-01T00:00:12Z\"},\"spec\":{\"weight\":2},\"status\":{"
+			    "\"2026-01-01T00:00:12Z\"},\"status\":{"
 			    "\"state\":\"Open\",\"running\":7,\"pending\":22}}";
 
 static void expect(struct table *t, const char *expected)
@@ -71,8 +71,8 @@ Test(layout, lists_other_kinds_by_their_columns)
 	auto_free(table_destroy) struct table *t = layout_table(&l);
 
 	add(&l, t, queue);
-	expect(t, "NAME  STATE  WEIGHT  RUNNING  WAITING  AGE\n"
-		  "ml    Open   2       7        22       3h\n");
+	expect(t, "NAME  STATE  RUNNING  WAITING  AGE\n"
+		  "ml    Open   7        22       3h\n");
 }
 
 Test(layout, tells_of_what_is_gone)
