@@ -1,7 +1,8 @@
 /*
  * What a kubelet refuses although somebody bound the pod: too little room, another architecture or
  * label than the pod asks for, a NoExecute taint (facts on kubelet admission: reasons OutOf<name>,
- * NodeAffinity, Taint). Cordons and NoSchedule taints are not looked at, as on a real node.
+ * NodeAffinity, TaintToleration). Cordons and NoSchedule taints are not looked at, as on a real
+ * node.
  */
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,7 @@ bool kubelet_admits(struct pod_entry *e, const struct node *node)
 		return false;
 	}
 	if (!taints_allow(e, node)) {
-		snprintf(e->reason, sizeof(e->reason), "Taint");
+		snprintf(e->reason, sizeof(e->reason), "TaintToleration");
 		snprintf(e->message, sizeof(e->message),
 			 "Pod was rejected: node %s has a NoExecute taint", e->node);
 		return false;

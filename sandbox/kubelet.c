@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "sandbox/kubelet_internal.h"
+#include "sandbox/process.h"
 
 #define NO_NODE_MS     40000 /* a pod on a node that is not there is collected, as by pod GC */
 #define RETRY_MS       200
@@ -168,14 +169,6 @@ static void pod_start(struct pod_entry *e)
 	pod_report(e);
 }
 
-static bool wants_process(const json_t *pod)
-{
-	const char *runtime =
-		json_str_at(pod, "metadata", "annotations", "sandbox.federator.dev/runtime", NULL);
-
-	return runtime && !strcmp(runtime, "process");
-}
-
 static struct doc *node_doc(const struct kubelet *k, const char *name)
 {
 	auto_strbuf key = {0};
@@ -261,7 +254,7 @@ static struct pod_entry *pod_create(struct kubelet *k, const json_t *pod, const 
 	e->ns = xstrdup(json_str_at(pod, "metadata", "namespace", NULL));
 	e->name = xstrdup(json_str_at(pod, "metadata", "name", NULL));
 	e->node = xstrdup(node);
-	e->runtime = wants_process(pod) ? &runtime_process : &runtime_simulated;
+	e->runtime = process_is_wanted(pod) ? &runtime_process : &runtime_simulated;
 	e->timer = timer_create_in(k->sandbox->env, on_pod_timer, e);
 	HASH_ADD_KEYPTR(hh, k->pods, e->uid, strlen(e->uid), e);
 	return e;

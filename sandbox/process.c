@@ -96,8 +96,8 @@ static int spawn(struct run *run, const json_t *pod, const json_t *container, in
 	char **env = NULL, **argv = NULL;
 	int rc = -1;
 
-	if (!process_environment(run->sandbox, pod, container, &env, err) &&
-	    !process_arguments(container, env, &argv, err)) {
+	if (!process_environment(run->sandbox, pod, container, &env, err)) {
+		argv = process_arguments(container, env);
 		options.file = argv[0];
 		options.args = argv;
 		options.env = env;
@@ -136,13 +136,34 @@ static void process_free(struct run *run)
 	run_maybe_free(run);
 }
 
-static int check_pod(const json_t *pod, struct error *err)
+bool process_is_wanted(const json_t *pod)
 {
-	if (json_array_size(json_at(pod, "spec", "initContainers", NULL)))
-		return error_set(err, ERR_INVALID, "init containers do not run as local processes");
-	if (json_array_size(json_at(pod, "spec", "volumes", NULL)))
-		return error_set(err, ERR_INVALID, "a local process has no volumes");
-	return 0;
+	const char *runtime =
+		json_str_at(pod, "metadata", "annotations", "sandbox.federator.dev/runtime", NULL);
+
+	return runtime && !strcmp(runtime, "process");
+}
+
+void process_check(const json_t *pod, struct causes *causes)
+{
+	const json_t *spec = json_object_get(pod, "spec");
+	json_t *c;
+	size_t i;
+
+	if (json_array_size(json_object_get(spec, "initContainers")))
+		causes_add(causes, CAUSE_FORBIDDEN, "spec.initContainers", NULL,
+			   "init containers do not run as local processes");
+	if (json_array_size(json_object_get(spec, "volumes")))
+		causes_add(causes, CAUSE_FORBIDDEN, "spec.volumes", NULL,
+			   "a local process has no volumes, so neither plugin svc, whose host "
+			   "lists are one");
+	json_array_foreach (json_object_get(spec, "containers"), i, c) {
+		auto_xfree char *field = xasprintf("spec.containers[%zu].command", i);
+
+		if (!json_array_size(json_object_get(c, "command")))
+			causes_add(causes, CAUSE_REQUIRED, field, NULL,
+				   "no image is pulled for a local process");
+	}
 }
 
 static struct run *process_start(struct sandbox *s, const json_t *pod,
@@ -151,7 +172,7 @@ static struct run *process_start(struct sandbox *s, const json_t *pod,
 {
 	const json_t *containers = json_at(pod, "spec", "containers", NULL), *c;
 	struct run *run;
-	int log_fd = check_pod(pod, err) ? -1 : open_log(s, pod, err);
+	int log_fd = open_log(s, pod, err);
 	size_t i;
 
 	if (log_fd < 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "sandbox/process.h"
 #include "sandbox/sandbox.h"
 
 #define DEFAULT_GRACE_S 30
@@ -56,6 +57,15 @@ const struct kind *sandbox_kind(const char *plural)
 	return NULL;
 }
 
+/* A pod that could never start is refused, so that its job goes where it can. */
+static int admit(struct server_write *w, struct error *err, void *arg)
+{
+	if (w->kind == sandbox_kind("pods") && w->op != SERVER_DELETE && !*w->subresource &&
+	    process_is_wanted(w->object))
+		process_check(w->object, &w->causes);
+	return 0;
+}
+
 void sandbox_profile(struct sandbox *s, struct server_profile *ret)
 {
 	struct profile_tables *t = xnew0(struct profile_tables);
@@ -79,6 +89,7 @@ void sandbox_profile(struct sandbox *s, struct server_profile *ret)
 		.n_routes = ARRAY_LEN(t->routes),
 		.namespaces = namespaces,
 		.git_version = "v1.36.0",
+		.admit = admit,
 		.arg = s,
 	};
 	s->profile_tables = t;
