@@ -1,5 +1,6 @@
 """Which cluster, and what a job says while it waits."""
 import collections
+import json
 import re
 
 import pytest
@@ -100,6 +101,50 @@ def test_a_gang_that_no_empty_cluster_could_hold_is_refused_with_the_nearest_mis
     assert cause["reason"] == "NeverFits"
     assert " of 41" in cause["message"] and "nvidia.com/gpu" in cause["message"]
     assert fed.hub.get(jobs.path(name)) is None
+
+
+@pytest.fixture
+def tainted(fed):
+    """The cluster `large`, with a taint until the test ends."""
+    path = f"{jobs.FEDERATOR}/clusters/large"
+    fed.hub.merge(path, {"spec": {"taints": [
+        {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}]}})
+    yield path
+    fed.hub.merge(path, {"spec": {"taints": None}})
+
+
+def test_a_taint_of_a_cluster_keeps_out_who_does_not_tolerate_it(fed, tainted, name):
+    """a cluster with a taint | who tolerates it runs there, who does not says why it waits"""
+    there = jobs.only_in("large")
+    jobs.submit(fed.hub, jobs.job(f"{name}-out", jobs.task(), placement=there))
+    jobs.submit(fed.hub, jobs.job(f"{name}-in", jobs.task(), placement={
+        **there, "tolerations": [{"key": "dedicated", "value": "ml"}]}))
+    assert jobs.cluster(jobs.wait_phase(fed.hub, f"{name}-in", "Completed")) == "large"
+    why = jobs.wait_pending(fed.hub, f"{name}-out", lambda p: p["code"] == "NoCluster")
+    assert "large: taint dedicated=ml:NoSchedule is not tolerated" in why["detail"], why
+    said = fed.hub.fedctl(["explain", f"job/{name}-out"]).stdout
+    assert "taint dedicated=ml:NoSchedule is not tolerated" in said, said
+    shown = fed.hub.kubectl(["get", "clusters"]).stdout
+    assert [line.split()[:4] for line in shown.splitlines() if line.startswith("large ")] == [
+        ["large", "true", "True", "dedicated"]], shown
+
+    fed.hub.merge(tainted, {"spec": {"taints": []}})
+    jobs.wait_phase(fed.hub, f"{name}-out", "Completed")
+
+
+@pytest.mark.parametrize("effect", ["NoExecute", "PreferNoSchedule"])
+def test_an_effect_that_is_not_there_yet_is_refused(fed, name, effect):
+    answer = fed.hub.api("PATCH", f"{jobs.FEDERATOR}/clusters/large", json.dumps(
+        {"spec": {"taints": [{"key": "a", "effect": effect}]}}),
+        {"Content-Type": "application/merge-patch+json"})
+    assert answer.status == 422
+    assert answer.json()["details"]["causes"][0]["field"] == "spec.taints[0].effect"
+    wanted = jobs.job(name, jobs.task(), placement={
+        "tolerations": [{"key": "a", "operator": "Exists", "effect": effect}]})
+    answer = fed.hub.api("POST", f"{jobs.JOBS}/namespaces/default/jobs", wanted)
+    assert answer.status == 422
+    assert answer.json()["details"]["causes"][0]["field"] == \
+        "spec.placement.tolerations[0].effect"
 
 
 class Starts:
