@@ -114,11 +114,6 @@ void kube_destroy(struct kube *k)
 	free(k);
 }
 
-void kube_set_cert(struct kube *k, const char *cert_pem, const char *key_pem)
-{
-	k->ops->set_cert(k->transport, cert_pem, key_pem);
-}
-
 static size_t header_find(const struct kube *k, const char *name)
 {
 	size_t n = strlen(name);

@@ -23,7 +23,6 @@ struct kube_transport_ops {
 	void (*cancel)(void *transport, struct http_call *call);
 	void (*fresh)(void *transport); /* next call on a new connection */
 	void (*set_token)(void *transport, const char *token);
-	void (*set_cert)(void *transport, const char *cert_pem, const char *key_pem);
 	void (*destroy)(void *transport);
 };
 
@@ -42,7 +41,6 @@ struct kube *kube_create(struct loop *loop, const struct kube_config *config);
 struct kube *kube_create_with(struct env *env, const struct kube_transport_ops *ops,
 			      void *transport);
 void kube_destroy(struct kube *k);
-void kube_set_cert(struct kube *k, const char *cert_pem, const char *key_pem);
 /* A header that every later request carries ("Federator-Term: 3"); NULL removes it. Copied. */
 void kube_set_header(struct kube *k, const char *name, const char *value);
 

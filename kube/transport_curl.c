@@ -20,11 +20,6 @@ static void curl_set_token(void *transport, const char *token)
 	http_client_set_token(transport, token);
 }
 
-static void curl_set_cert(void *transport, const char *cert_pem, const char *key_pem)
-{
-	http_client_set_cert(transport, cert_pem, key_pem);
-}
-
 static void curl_destroy(void *transport)
 {
 	http_client_destroy(transport);
@@ -35,7 +30,6 @@ const struct kube_transport_ops kube_transport_curl = {
 	.cancel = curl_cancel,
 	.fresh = curl_fresh,
 	.set_token = curl_set_token,
-	.set_cert = curl_set_cert,
 	.destroy = curl_destroy,
 };
 

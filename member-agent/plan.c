@@ -112,7 +112,6 @@ static void say_no_room(struct runner *r, struct gang *gang, struct refusal *ret
 
 	refusal_set(ret_why, later ? "NoRoom" : "NeverFits", "%s", p ? p->detail : e->detail);
 	ret_why->nearest_miss = nearest_miss(r, e);
-	explain_keep(r, e->uid, explain_json(e));
 }
 
 struct site_placement *plan_make(struct runner *r, const struct twin *t, json_t *const *specs,

@@ -326,7 +326,6 @@ struct runner *runner_create(struct env *env, struct kube *member, struct owner 
 	r->incarnation = -1;
 	list_init(&r->dirty);
 	list_init(&r->logs);
-	list_init(&r->explains);
 	r->turn = timer_create_in(env, on_turn, r);
 	r->capacity_turn = timer_create_in(env, on_capacity_turn, r);
 	r->shutout = timer_create_in(env, on_shutout_over, r);
@@ -350,7 +349,6 @@ void runner_destroy(struct runner *r)
 		run_destroy(run);
 	journal_destroy(r->journal);
 	logs_destroy(r);
-	explains_destroy(r);
 	dry_forget(r, NULL);
 	site_destroy(r->site);
 	timer_destroy(r->turn);

@@ -84,10 +84,6 @@ struct log_stream *runner_log(struct runner *r, const struct log_request *reques
 void runner_log_pause(struct log_stream *s, bool paused);
 void runner_log_cancel(struct log_stream *s);
 
-/* Why a job waits or was refused here, as it was last found; JSON, the caller's. NULL: nothing is
- * known of it. */
-json_t *runner_explain(struct runner *r, const char *job_uid);
-
 /* The nodes and pods of this cluster, for who orders jobs here without a hub. */
 struct site;
 struct site *runner_site(struct runner *r);

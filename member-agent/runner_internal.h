@@ -145,9 +145,8 @@ struct runner {
 	struct site *site;
 	struct dry_answer *dry; /* by namespace and template */
 	struct journal *journal;
-	struct list logs, explains;
+	struct list logs;
 	unsigned pods_in_flight;
-	size_t n_explains;
 	size_t orphans, told_orphans;
 };
 
@@ -269,7 +268,5 @@ void journal_drop(struct journal *j, struct run *run); /* it will not be told */
 void logs_destroy(struct runner *r);
 
 /* capacity.c */
-void explain_keep(struct runner *r, const char *job_uid, json_t *take);
-void explains_destroy(struct runner *r);
 
 #endif

@@ -76,10 +76,6 @@ static void peer_set_token(void *transport, const char *token)
 	p->token = xstrdup(token);
 }
 
-static void peer_set_cert(void *transport, const char *cert_pem, const char *key_pem)
-{
-}
-
 static void peer_closed(void *transport)
 {
 }
@@ -89,7 +85,6 @@ static const struct kube_transport_ops peer_ops = {
 	.cancel = peer_cancel,
 	.fresh = peer_fresh,
 	.set_token = peer_set_token,
-	.set_cert = peer_set_cert,
 	.destroy = peer_closed,
 };
 
