@@ -6,50 +6,46 @@
 
 #include "api/meta.h"
 #include "api/schema_node.h"
-#include "random.h"
+#include "tests/unit/property.h"
 
 static bool regex_ok(const regex_t *regex, const char *text)
 {
 	return regexec(regex, text, 0, NULL, 0) == 0;
 }
 
-static void random_text(struct random *r, const char *alphabet, char out[16])
+static const struct text_rule *rule; /* that is being tried, and its pattern */
+static regex_t regex;
+static size_t n_good;
+
+static bool check_agrees(struct draw *d)
 {
-	size_t n = random_below(r, 12);
+	static const char *const alphabets[] = {"a0-.",     "aZ0-_./", "0159.+-eEKMi",
+						"019.nums", "mshu1.0", "0123456789."};
+	const char *alphabet = alphabets[draw_below(d, ARRAY_LEN(alphabets))];
+	size_t n = draw_below(d, 12);
+	char text[16] = "";
+	bool ok;
 
 	for (size_t i = 0; i < n; i++)
-		out[i] = alphabet[random_below(r, strlen(alphabet))];
-	out[n] = '\0';
+		text[i] = alphabet[draw_below(d, strlen(alphabet))];
+	ok = rule->ok(text);
+	if (ok)
+		draw_count(d, &n_good);
+	return ok == regex_ok(&regex, text) || draw_fail(d, "%s on \"%s\"", rule->pattern, text);
 }
 
 /* Real API servers apply the pattern, we apply the check: both must say the same. */
 Test(names, checks_agree_with_their_patterns)
 {
-	static const char *const alphabets[] = {"a0-.",     "aZ0-_./", "0159.+-eEKMi",
-						"019.nums", "mshu1.0", "0123456789."};
-	struct random r = random_seeded();
-	size_t good = 0;
-
-	for (const struct text_rule *rule = text_rules; rule->ok; rule++) {
-		regex_t regex;
-
+	for (rule = text_rules; rule->ok; rule++) {
 		if (!rule->pattern)
 			continue;
 		cr_assert_eq(regcomp(&regex, rule->pattern, REG_EXTENDED | REG_NOSUB), 0, "%s",
 			     rule->pattern);
-		for (size_t i = 0; i < 20000; i++) {
-			char text[16];
-			bool ok;
-
-			random_text(&r, alphabets[i % ARRAY_LEN(alphabets)], text);
-			ok = rule->ok(text);
-			good += ok;
-			cr_assert_eq(ok, regex_ok(&regex, text), "%s on \"%s\", seed %llu",
-				     rule->pattern, text, (unsigned long long)r.seed);
-		}
+		property_check(check_agrees, 20000);
 		regfree(&regex);
 	}
-	cr_assert_gt(good, 10000u, "the texts must not all be bad");
+	cr_assert_gt(n_good, 10000u, "the texts must not all be bad");
 }
 
 Test(names, qualified_names_have_two_lengths)

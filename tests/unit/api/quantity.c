@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "random.h"
+#include "tests/unit/property.h"
 
 static __int128 nano_of(const char *text)
 {
@@ -267,34 +267,34 @@ struct text {
 	bool negative;
 };
 
-static void make_text(struct random *r, struct text *t)
+static void make_text(struct draw *d, struct text *t)
 {
-	int whole = (int)random_below(r, 25), fraction = (int)random_below(r, 20);
+	int whole = (int)draw_below(d, 25), fraction = (int)draw_below(d, 20);
 	char exponent[16] = "";
 	const char *suffix;
 
 	if (!whole && !fraction)
 		whole = 1;
 	for (int i = 0; i < whole + fraction; i++)
-		t->digits[i] = (char)('0' + random_below(r, 10));
+		t->digits[i] = (char)('0' + draw_below(d, 10));
 	t->digits[whole + fraction] = '\0';
 	t->scale = fraction;
-	t->negative = random_below(r, 4) == 0;
+	t->negative = draw_one_in(d, 4);
 	t->power2 = 0;
-	if (random_below(r, 5) == 0) {
-		t->power10 = (int)random_below(r, 80) - 40;
-		snprintf(exponent, sizeof(exponent), "%c%d", random_below(r, 2) ? 'e' : 'E',
+	if (draw_one_in(d, 5)) {
+		t->power10 = (int)draw_below(d, 80) - 40;
+		snprintf(exponent, sizeof(exponent), "%c%d", draw_below(d, 2) ? 'e' : 'E',
 			 t->power10);
 		suffix = exponent;
 	} else {
-		size_t i = random_below(r, ARRAY_LEN(suffixes));
+		size_t i = draw_below(d, ARRAY_LEN(suffixes));
 
 		suffix = suffixes[i].text;
 		t->power10 = suffixes[i].power10;
 		t->power2 = suffixes[i].power2;
 	}
 	snprintf(t->bytes, sizeof(t->bytes), "%s%.*s%s%s%s", t->negative ? "-" : "", whole,
-		 t->digits, fraction || random_below(r, 2) ? "." : "", t->digits + whole, suffix);
+		 t->digits, fraction || draw_below(d, 2) ? "." : "", t->digits + whole, suffix);
 }
 
 /* nano of the text by big integers: ceil(digits * 10^p * 2^q), capped. */
@@ -335,38 +335,41 @@ static __int128 nano_by_rationals(const struct text *t)
 	return t->negative ? -out : out;
 }
 
+static bool same_as_rational(struct draw *d)
+{
+	struct text t;
+
+	make_text(d, &t);
+	return nano_of(t.bytes) == nano_by_rationals(&t) || draw_fail(d, "\"%s\"", t.bytes);
+}
+
 Test(quantity, agrees_with_exact_rationals)
 {
-	struct random r = random_seeded();
+	property_check(same_as_rational, 5000);
+}
 
-	for (int i = 0; i < 5000; i++) {
-		struct text t;
+static bool is_canonical(struct draw *d, const char *text, bool binary)
+{
+	struct quantity q = {nano_of(text)};
+	char out[QUANTITY_SIZE], again[QUANTITY_SIZE];
 
-		make_text(&r, &t);
-		cr_assert(nano_of(t.bytes) == nano_by_rationals(&t), "seed %" PRIu64 ": \"%s\"",
-			  r.seed, t.bytes);
-	}
+	quantity_format(q, binary, out);
+	if (nano_of(out) != q.nano)
+		return draw_fail(d, "%s is printed as %s", text, out);
+	quantity_format((struct quantity){nano_of(out)}, binary, again);
+	return !strcmp(again, out) ||
+	       draw_fail(d, "%s is printed as %s, then %s", text, out, again);
+}
+
+static bool both_forms_read_back(struct draw *d)
+{
+	struct text t;
+
+	make_text(d, &t);
+	return is_canonical(d, t.bytes, false) && is_canonical(d, t.bytes, true);
 }
 
 Test(quantity, reads_back_what_it_prints)
 {
-	struct random r = random_seeded();
-
-	for (int i = 0; i < 5000; i++) {
-		struct text t;
-		struct quantity q;
-		char out[2][QUANTITY_SIZE];
-
-		make_text(&r, &t);
-		q.nano = nano_of(t.bytes);
-		for (int binary = 0; binary < 2; binary++) {
-			char again[QUANTITY_SIZE];
-
-			quantity_format(q, binary, out[binary]);
-			cr_assert(nano_of(out[binary]) == q.nano, "seed %" PRIu64 ": %s as %s",
-				  r.seed, t.bytes, out[binary]);
-			quantity_format((struct quantity){nano_of(out[binary])}, binary, again);
-			cr_assert_str_eq(again, out[binary], "seed %" PRIu64, r.seed);
-		}
-	}
+	property_check(both_forms_read_back, 5000);
 }

@@ -1,12 +1,11 @@
 #include "api/selector.h"
 
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "random.h"
+#include "tests/unit/property.h"
 
 static void destroy_selector(struct selector **s)
 {
@@ -277,13 +276,13 @@ struct expression {
 	bool has[3];
 };
 
-static void make_expression(struct random *r, struct expression *e)
+static void make_expression(struct draw *d, struct expression *e)
 {
-	e->key = (int)random_below(r, 3);
-	e->op = (int)random_below(r, 4);
+	e->key = (int)draw_below(d, 3);
+	e->op = (int)draw_below(d, 4);
 	for (int i = 0; i < 3; i++)
-		e->has[i] = random_below(r, 2);
-	e->has[random_below(r, 3)] = true;
+		e->has[i] = draw_below(d, 2);
+	e->has[draw_below(d, 3)] = true;
 }
 
 static void write_expression(const struct expression *e, struct strbuf *text, json_t *array)
@@ -315,39 +314,46 @@ static bool expression_holds(const struct expression *e, const int labels[3])
 	return e->op == 0 ? in : e->op == 1 ? !in : e->op == 2 ? label != 0 : label == 0;
 }
 
+static json_t *make_labels(struct draw *d, int labels[3])
+{
+	json_t *tree = json_object();
+
+	for (int i = 0; i < 3; i++) {
+		labels[i] = (int)draw_below(d, 4);
+		if (labels[i])
+			json_object_set_new(tree, keys[i], json_string(values[labels[i] - 1]));
+	}
+	return tree;
+}
+
+static bool both_forms_mean_it(struct draw *d)
+{
+	int labels[3], n = 1 + (int)draw_below(d, 3);
+	auto_json *tree = make_labels(d, labels);
+	auto_json *object = json_pack("{s:[]}", "matchExpressions");
+	auto_selector *by_text = NULL, *by_object = NULL;
+	auto_strbuf text = {0};
+	struct error err = {0};
+	bool want = true;
+
+	for (int i = 0; i < n; i++) {
+		struct expression e;
+
+		make_expression(d, &e);
+		write_expression(&e, &text, json_object_get(object, "matchExpressions"));
+		want = want && expression_holds(&e, labels);
+	}
+	if (selector_parse(strbuf_str(&text), &by_text, &err) ||
+	    selector_from_object(object, &by_object, &err))
+		return draw_fail(d, "%s: %s", strbuf_str(&text), err.text);
+	return (selector_match(by_text, tree) == want && selector_match(by_object, tree) == want) ||
+	       draw_fail(d, "%s on labels %d %d %d", strbuf_str(&text), labels[0], labels[1],
+			 labels[2]);
+}
+
 Test(selector, means_what_its_expressions_mean)
 {
-	struct random r = random_seeded();
-
-	for (int round = 0; round < 1500; round++) {
-		struct expression e[3];
-		int n = 1 + (int)random_below(&r, 3), labels[3];
-		auto_json *object = json_object(), *tree = json_object();
-		json_t *array = json_array();
-		auto_strbuf text = {0};
-		auto_selector *by_text = NULL, *by_object = NULL;
-		bool want = true;
-
-		json_object_set_new(object, "matchExpressions", array);
-		for (int i = 0; i < 3; i++) {
-			labels[i] = (int)random_below(&r, 4);
-			if (labels[i])
-				json_object_set_new(tree, keys[i],
-						    json_string(values[labels[i] - 1]));
-		}
-		for (int i = 0; i < n; i++) {
-			make_expression(&r, &e[i]);
-			write_expression(&e[i], &text, array);
-			want = want && expression_holds(&e[i], labels);
-		}
-		cr_assert_eq(selector_parse(strbuf_str(&text), &by_text, NULL), 0,
-			     "seed %" PRIu64 ": %s", r.seed, strbuf_str(&text));
-		cr_assert_eq(selector_from_object(object, &by_object, NULL), 0);
-		cr_assert_eq(selector_match(by_text, tree), want, "seed %" PRIu64 ": %s", r.seed,
-			     strbuf_str(&text));
-		cr_assert_eq(selector_match(by_object, tree), want, "seed %" PRIu64 ": %s", r.seed,
-			     strbuf_str(&text));
-	}
+	property_check(both_forms_mean_it, 1500);
 }
 
 Test(field_selector, matches_terms)

@@ -70,75 +70,70 @@ static const double reals[] = {
 	1e15, 1e16, 1e17, 1e22, 123456789.125, 1.0 / 3, 1e-7,   9007199254740993.0};
 static const json_int_t integers[] = {0, 1, -1, 7, 420, INT64_MAX, INT64_MIN, 1LL << 53, 1000000};
 
-static size_t below(struct env *env, size_t n)
+static void add_text(struct draw *d, struct strbuf *out)
 {
-	return (size_t)env_random_below(env, n);
-}
-
-static void add_text(struct env *env, struct strbuf *out)
-{
-	for (size_t n = below(env, 5); n; n--) {
+	for (unsigned n = draw_below(d, 5); n; n--) {
 		char utf8[4];
 		uint32_t c;
 
-		if (below(env, 8)) {
-			strbuf_adds(out, pieces[below(env, ARRAY_LEN(pieces))]);
+		if (draw_below(d, 8)) {
+			strbuf_adds(out, pieces[draw_below(d, ARRAY_LEN(pieces))]);
 			continue;
 		}
-		c = 1 + (uint32_t)below(env, 0x10fffe);
+		c = 1 + draw_below(d, 0x10fffe);
 		if (c < 0xd800 || c > 0xdfff)
 			strbuf_add(out, utf8, utf8_encode(utf8, c));
 	}
 }
 
-static json_t *generate_text(struct env *env)
+static json_t *generate_text(struct draw *d)
 {
 	auto_strbuf text = {0};
 
-	add_text(env, &text);
+	add_text(d, &text);
 	return json_stringn(strbuf_str(&text), text.size);
 }
 
-static json_t *generate_object(struct env *env, unsigned depth)
+static json_t *generate_object(struct draw *d, unsigned depth)
 {
 	json_t *object = json_object();
 
-	for (size_t n = below(env, 5); n; n--) {
+	for (unsigned n = draw_below(d, 5); n; n--) {
 		auto_strbuf key = {0};
 
-		add_text(env, &key);
-		json_object_set_new(object, strbuf_str(&key), generate_json(env, depth - 1));
+		add_text(d, &key);
+		json_object_set_new(object, strbuf_str(&key), generate_json(d, depth - 1));
 	}
 	return object;
 }
 
-static json_t *generate_array(struct env *env, unsigned depth)
+static json_t *generate_array(struct draw *d, unsigned depth)
 {
 	json_t *array = json_array();
 
-	for (size_t n = below(env, 5); n; n--)
-		json_array_append_new(array, generate_json(env, depth - 1));
+	for (unsigned n = draw_below(d, 5); n; n--)
+		json_array_append_new(array, generate_json(d, depth - 1));
 	return array;
 }
 
-json_t *generate_json(struct env *env, unsigned depth)
+json_t *generate_json(struct draw *d, unsigned depth)
 {
-	switch (below(env, depth ? 10 : 6)) {
+	switch (draw_below(d, depth ? 10 : 6)) {
 	case 0:
 		return json_null();
 	case 1:
-		return json_boolean(below(env, 2));
+		return json_boolean(draw_below(d, 2));
 	case 2:
-		return json_integer(integers[below(env, ARRAY_LEN(integers))]);
+		return json_integer(integers[draw_below(d, ARRAY_LEN(integers))]);
 	case 3:
-		return json_real(reals[below(env, ARRAY_LEN(reals))]);
+		return json_real(reals[draw_below(d, ARRAY_LEN(reals))]);
 	case 4:
 	case 5:
-		return generate_text(env);
+		return generate_text(d);
 	case 6:
 	case 7:
-		return generate_array(env, depth);
+		return generate_array(d, depth);
 	default:
-		return generate_object(env, depth);
+		return generate_object(d, depth);
 	}
 }
