@@ -8,13 +8,14 @@
 #include "base/json.h"
 #include "base/scan.h"
 
-/* Offset just behind the { of metadata; 0 when there is none. */
+/* Offset just behind the { of metadata; 0 when there is none. What stands before it may be nested
+ * as deep as other servers let through. */
 static size_t find_splice(const char *bytes, size_t size)
 {
 	struct scan s;
 	struct sv key;
 
-	scan_init(&s, bytes, size);
+	scan_init_deep(&s, bytes, size);
 	scan_object_begin(&s);
 	while (scan_key(&s, &key)) {
 		if (sv_eq(key, "metadata"))

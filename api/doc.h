@@ -38,7 +38,7 @@ void doc_unref(struct doc *d); /* NULL is fine */
 void doc_write(struct strbuf *out, const struct doc *d);
 
 /* A tree of its own with resourceVersion set; the caller owns it. Aborts on bytes that are not
- * JSON: what is stored was checked before it was stored. */
+ * JSON of at most 64 levels: what is stored, and what an informer tells, was checked before. */
 json_t *doc_tree(const struct doc *d);
 
 /* main with "status" set to the given object: what readers of a split kind see. Version and

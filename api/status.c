@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encode.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -22,14 +23,6 @@ static const struct {
 	CAUSE_TYPES(X)
 #undef X
 };
-
-/* The longest prefix of at most n bytes that does not end inside a UTF-8 sequence. */
-static size_t utf8_cut(const char *s, size_t n)
-{
-	while (n && ((unsigned char)s[n] & 0xc0) == 0x80)
-		n--;
-	return n;
-}
 
 static void add_shown(struct strbuf *out, const char *text, size_t limit)
 {
@@ -73,7 +66,7 @@ void causes_finish(struct causes *c)
 	*c = (struct causes){0};
 }
 
-/* A JSON string of any bytes: what is not UTF-8 (a text cut at its limit) is shown as "?". */
+/* A JSON string of any bytes: where one is not UTF-8, all that is not ASCII is shown as "?". */
 static json_t *string_of(const char *s)
 {
 	json_t *j = json_string(s);
@@ -173,8 +166,6 @@ void status_invalid(const char *kind, const char *group, const char *name,
 	add_causes(&text, causes, sizeof(err->text) - sizeof(", and 100 more]"));
 	if (causes->n > 1)
 		strbuf_addc(&text, ']');
-	if (text.size >= sizeof(err->text))
-		text.bytes[utf8_cut(text.bytes, sizeof(err->text) - 1)] = '\0';
 	error_set(err, ERR_INVALID, "%s", strbuf_str(&text));
 }
 
@@ -203,9 +194,8 @@ void status_read(int http_status, const char *body, size_t n, struct error *err)
 		return;
 	}
 	/* the ERROR event of a watch comes with HTTP status 200 and its own code */
+	if (!*message)
+		message = reason && *reason ? reason : "no message";
 	error_set(err, error_code_from(reason, (int)json_int_at(j, http_status, "code", NULL)),
-		  "%s",
-		  *message ? message
-		  : reason ? reason
-			   : "no message");
+		  "%s", message);
 }

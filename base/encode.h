@@ -45,5 +45,7 @@ bool utf8_valid(const char *s, size_t n);
 /* Bytes of the character that s begins with; 0 when it is malformed or n is 0. */
 size_t utf8_length(const char *s, size_t n);
 size_t utf8_encode(char out[4], uint32_t c); /* returns the bytes written */
+/* n, or less when the n bytes end inside a character: then where that begins. */
+size_t utf8_cut(const char *s, size_t n);
 
 #endif

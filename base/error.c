@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encode.h"
+
 static const struct {
 	const char *reason;
 	int status;
@@ -13,16 +15,27 @@ static const struct {
 #undef X
 };
 
+/* A text that was longer than there is room ends behind a whole character. */
+static void end_text(struct error *err, int wanted)
+{
+	size_t room = sizeof(err->text) - 1;
+
+	if (wanted > (int)room)
+		err->text[utf8_cut(err->text, room)] = '\0';
+}
+
 int error_set(struct error *err, enum error_code code, const char *fmt, ...)
 {
 	va_list ap;
+	int n;
 
 	if (!err)
 		return -1;
 	err->code = code;
 	va_start(ap, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	n = vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	end_text(err, n);
 	return -1;
 }
 
@@ -31,15 +44,18 @@ int error_prefix(struct error *err, const char *fmt, ...)
 	char old[sizeof(err->text)];
 	va_list ap;
 	size_t used;
+	int n;
 
 	if (!err)
 		return -1;
 	memcpy(old, err->text, sizeof(old));
 	va_start(ap, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	n = vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	end_text(err, n);
 	used = strlen(err->text);
-	snprintf(err->text + used, sizeof(err->text) - used, ": %s", old);
+	n = snprintf(err->text + used, sizeof(err->text) - used, ": %s", old);
+	end_text(err, (int)used + n);
 	return -1;
 }
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct step {
 
 struct reader {
 	struct scan scan;
-	bool allow_nul;
+	bool foreign;          /* takes all that the scanner takes */
 	struct strbuf scratch; /* an unescaped string, or a number */
 	char *duplicate;       /* path of the first duplicate key */
 };
@@ -51,14 +52,14 @@ static void add_path(struct strbuf *out, const struct step *at)
 }
 
 /* The unescaped text; valid until the next call. NULL when it holds a NUL that may not be there. */
-static const char *unescape(struct reader *r, struct sv raw, bool allow_nul, size_t *ret_n)
+static const char *unescape(struct reader *r, struct sv raw, size_t *ret_n)
 {
 	if (memchr(raw.p, '\\', raw.n)) {
 		strbuf_clear(&r->scratch);
 		sv_unescape(raw, &r->scratch);
 		raw = (struct sv){r->scratch.bytes, r->scratch.size};
 	}
-	if (!allow_nul && memchr(raw.p, '\0', raw.n)) {
+	if (!r->foreign && memchr(raw.p, '\0', raw.n)) {
 		read_fail(r, "\\u0000 in a string");
 		return NULL;
 	}
@@ -74,7 +75,7 @@ static json_t *read_string(struct reader *r)
 
 	if (!scan_string(&r->scan, &raw))
 		return NULL;
-	text = unescape(r, raw, r->allow_nul, &n);
+	text = unescape(r, raw, &n);
 	return text ? json_stringn_nocheck(text, n) : NULL;
 }
 
@@ -99,6 +100,8 @@ static json_t *read_number(struct reader *r)
 			return json_integer(whole);
 	}
 	real = strtod(text, &end);
+	if (r->foreign && !isfinite(real))
+		real = copysign(DBL_MAX, real);
 	if (!isfinite(real)) {
 		read_fail(r, "number out of range");
 		return NULL;
@@ -116,6 +119,20 @@ static void note_duplicate(struct reader *r, const struct step *at)
 	r->duplicate = strbuf_take(&path);
 }
 
+/* Of bytes that may hold NUL: a key that was cut there could pass for another. */
+static char *key_of(const char *text, size_t n)
+{
+	auto_strbuf key = {0};
+
+	for (const char *end = text + n, *nul; (nul = memchr(text, '\0', n)); text = nul + 1) {
+		strbuf_add(&key, text, (size_t)(nul - text));
+		strbuf_adds(&key, "\xef\xbf\xbd"); /* U+FFFD */
+		n = (size_t)(end - nul) - 1;
+	}
+	strbuf_add(&key, text, n);
+	return strbuf_take(&key);
+}
+
 static json_t *read_object(struct reader *r, const struct step *up)
 {
 	auto_json *object = json_object();
@@ -125,8 +142,8 @@ static json_t *read_object(struct reader *r, const struct step *up)
 	scan_object_begin(&r->scan);
 	while (scan_key(&r->scan, &raw)) {
 		size_t n;
-		const char *text = unescape(r, raw, false, &n);
-		auto_xfree char *key = text ? xstrndup(text, n) : NULL;
+		const char *text = unescape(r, raw, &n);
+		auto_xfree char *key = text ? key_of(text, n) : NULL;
 
 		if (!key)
 			return NULL;
@@ -220,7 +237,7 @@ json_t *json_parse(const char *bytes, size_t n, char **ret_duplicate, struct err
 
 json_t *json_parse_foreign(const char *bytes, size_t n, struct error *err)
 {
-	struct reader r = {.allow_nul = true};
+	struct reader r = {.foreign = true};
 	json_t *j = parse(&r, bytes, n, err);
 
 	free(r.duplicate);

@@ -27,8 +27,9 @@ static inline void json_decref_p(json_t **j)
  * ("spec.tasks[0].name"), or NULL, is put into ret_duplicate (caller frees) when that is not NULL.
  * Integers of more than 64 bits become reals. */
 json_t *json_parse(const char *bytes, size_t n, char **ret_duplicate, struct error *err);
-/* The same for what another server sent and already accepted: strings may hold \u0000, which
- * json_parse refuses because it would hide the rest of a name from checks. */
+/* The same for what another server sent and already accepted: takes all that scan.h takes. Strings
+ * may hold \u0000, which json_parse refuses because it would hide the rest of a name from checks
+ * (in a key it becomes U+FFFD), and numbers out of range become the greatest. */
 json_t *json_parse_foreign(const char *bytes, size_t n, struct error *err);
 
 /* Compact, keys in insertion order, reals by the fewest of 15 to 17 digits that read back as the

@@ -53,6 +53,17 @@ bool utf8_valid(const char *s, size_t n)
 	return true;
 }
 
+size_t utf8_cut(const char *s, size_t n)
+{
+	size_t start = n;
+
+	while (start && n - start < 3 && ((unsigned char)s[start - 1] & 0xc0) == 0x80)
+		start--;
+	if (!start || (unsigned char)s[start - 1] < 0xc0)
+		return n;
+	return utf8_length(s + start - 1, n - start + 1) ? n : start - 1;
+}
+
 size_t utf8_encode(char out[4], uint32_t c)
 {
 	if (c < 0x80) {

@@ -101,6 +101,23 @@ Test(doc, joins_a_status_kept_apart)
 		     "{\"metadata\":{\"status\":{\"a\":1}},\"status\":{\"b\":2}}");
 }
 
+/* An API server takes other nesting than we do; to hold its bytes is no reason to end. */
+Test(doc, holds_bytes_that_are_nested_deep)
+{
+	auto_strbuf bytes = {0};
+	struct doc *d;
+
+	strbuf_adds(&bytes, "{\"a\":");
+	for (int i = 0; i < 200; i++)
+		strbuf_addc(&bytes, '[');
+	for (int i = 0; i < 200; i++)
+		strbuf_addc(&bytes, ']');
+	strbuf_adds(&bytes, ",\"metadata\":{}}");
+	d = make(strbuf_str(&bytes), 1);
+	cr_expect_str_eq(d->bytes + d->splice, "}}");
+	doc_unref(d);
+}
+
 Test(doc, refuses_bytes_without_metadata, .signal = SIGABRT)
 {
 	doc_unref(make("{\"kind\":\"ConfigMap\"}", 1));

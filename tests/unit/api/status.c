@@ -193,6 +193,8 @@ Test(status, reads_what_servers_answer)
 		   "{\"message\":\"not a Status\"}");
 	check_read(429, "{\"kind\":\"Status\",\"reason\":\"TooManyRequests\",\"message\":\"\"}",
 		   ERR_TOO_MANY, "TooManyRequests");
+	check_read(500, "{\"kind\":\"Status\",\"reason\":\"\",\"message\":\"\"}", ERR_INTERNAL,
+		   "no message");
 	check_read(403, "{\"kind\":1", ERR_FORBIDDEN, "{\"kind\":1");
 }
 

@@ -172,6 +172,17 @@ Test(encode, utf8_good_and_bad)
 	cr_expect(utf8_valid("a\0b", 3));
 }
 
+Test(encode, utf8_is_cut_between_characters)
+{
+	static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80";
+	static const size_t ends[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
+
+	for (size_t n = 0; n < ARRAY_LEN(ends); n++)
+		cr_expect_eq(utf8_cut(text, n), ends[n], "%zu bytes", n);
+	/* what is no character at all is not ours to mend */
+	cr_expect_eq(utf8_cut("\x80\x80\x80\x80", 4), 4);
+}
+
 Test(encode, utf8_of_every_code_point_reads_back)
 {
 	for (uint32_t c = 0; c < 0x110000; c++) {

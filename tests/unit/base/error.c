@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/encode.h"
+
 TestSuite(error);
 
 Test(error, set_writes_code_and_text_and_returns_failure)
@@ -37,6 +39,26 @@ Test(error, long_texts_are_cut_and_still_end)
 	cr_assert_eq(strlen(err.text), sizeof(err.text) - 1);
 	error_prefix(&err, "%s", big);
 	cr_assert_eq(strlen(err.text), sizeof(err.text) - 1);
+}
+
+Test(error, a_cut_text_ends_behind_a_whole_character)
+{
+	static const char *const fillers[] = {"x\xc3\xa4", "\xe2\x82\xac", "ab\xf0\x9f\x98\x80"};
+
+	for (size_t i = 0; i < sizeof(fillers) / sizeof(fillers[0]); i++) {
+		char big[2000] = "";
+		struct error err;
+
+		for (size_t n = 0; n + 8 < sizeof(big); n += strlen(fillers[i]))
+			memcpy(big + n, fillers[i], strlen(fillers[i]));
+		error_set(&err, ERR_INTERNAL, "%s", big);
+		cr_expect(utf8_valid(err.text, strlen(err.text)), "%s", fillers[i]);
+		cr_expect_geq(strlen(err.text), sizeof(err.text) - 4);
+		for (int k = 0; k < 4; k++) {
+			error_prefix(&err, "a");
+			cr_expect(utf8_valid(err.text, strlen(err.text)), "%s, %d", fillers[i], k);
+		}
+	}
 }
 
 /* What client-go's reasons and the API conventions pair with each other. */

@@ -1,6 +1,7 @@
 #include "base/json.h"
 
 #include <criterion/criterion.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -156,7 +157,24 @@ Test(json, foreign_documents_may_hold_nul)
 	cr_assert_eq(json_string_length(json_object_get(j, "message")), 3);
 	print = json_print(j);
 	cr_assert_str_eq(print, text);
-	cr_assert_null(json_parse_foreign("{\"a\\u0000b\":1}", 14, NULL));
+}
+
+/* What another server took must not be refused here: who reads it has nobody to give it back to. */
+Test(json, foreign_documents_are_taken_whatever_they_hold)
+{
+	static const char text[] = "{\"a\\u0000b\":1,\"\\u0000\":2,\"a\":[1e999,-1e999]}";
+	auto_json *j = json_parse_foreign(text, strlen(text), NULL);
+
+	cr_assert(j);
+	cr_expect_eq(json_int_at(j, 0,
+				 "a\xef\xbf\xbd"
+				 "b",
+				 NULL),
+		     1);
+	cr_expect_eq(json_int_at(j, 0, "\xef\xbf\xbd", NULL), 2);
+	cr_expect_eq(json_real_value(json_array_get(json_object_get(j, "a"), 0)), DBL_MAX);
+	cr_expect_eq(json_real_value(json_array_get(json_object_get(j, "a"), 1)), -DBL_MAX);
+	cr_expect_null(json_parse(text, strlen(text), NULL, NULL));
 }
 
 Test(json, walks_paths)
