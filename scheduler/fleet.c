@@ -243,15 +243,6 @@ static void drop_free(struct fleet_cluster *c)
 	c->has_free = false;
 }
 
-void fleet_report_lost(struct fleet *f, const char *cluster)
-{
-	struct fleet_cluster *c = fleet_need_cluster(f, cluster);
-
-	event(f);
-	drop_free(c);
-	debits_replay(f, c, 0);
-}
-
 static void cluster_destroy_all(struct fleet *f, struct fleet_cluster *c)
 {
 	HASH_DEL(f->clusters, c);

@@ -24,8 +24,6 @@ void fleet_cluster_remove(struct fleet *f, const char *name);
  * debits that this report contains. False: older than what is held, or a change without a base. */
 bool fleet_report(struct fleet *f, const char *cluster, int64_t capacity_seq, bool full,
 		  const struct shape *shapes, size_t n);
-/* Nothing is offered there until the next full report. */
-void fleet_report_lost(struct fleet *f, const char *cluster);
 
 void fleet_queue_set(struct fleet *f, const struct queue *q);
 void fleet_queue_remove(struct fleet *f, const char *name);

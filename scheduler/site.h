@@ -47,7 +47,6 @@ size_t site_release_gang(struct site *s, const char *uid);     /* how many there
 int site_gang_create(struct site *s, const struct job *job, int32_t priority,
 		     const int32_t *choices, struct gang **ret, struct error *err);
 void site_gang_destroy(struct site *s, struct gang *g); /* NULL: nothing; gives its quota back */
-const char *site_gang_uid(const struct gang *g);        /* of its job */
 
 struct site_pod {
 	int32_t task, index;

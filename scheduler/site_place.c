@@ -32,11 +32,6 @@ void site_gang_destroy(struct site *s, struct gang *g)
 	gang_destroy(&s->model, g);
 }
 
-const char *site_gang_uid(const struct gang *g)
-{
-	return g->uid;
-}
-
 /* --- from takings to pods ----------------------------------------------------------------- */
 
 struct writer {

@@ -170,7 +170,7 @@ Test(site, alone_it_goes_by_priority_queue_and_room)
 	site_queue_set(s, q);
 	p1 = site_next(s);
 	cr_assert_not_null(p1);
-	cr_expect_str_eq(site_gang_uid(p1->gang), "a");
+	cr_expect_eq(p1->gang, g[0]);
 	p2 = site_next(s);
 	cr_assert_not_null(p2);
 	cr_expect_eq(p2->gang, g[2], "b is over the ceiling, c is not");
