@@ -1,5 +1,6 @@
 #include "member-agent/election.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 
 #define LEASES      "/apis/coordination.k8s.io/v1/namespaces/" AGENT_NAMESPACE "/leases"
 #define LEASE       LEASES "/member-agent"
+#define LEASE_NAME  AGENT_NAMESPACE "/member-agent"
+#define KUBE_SYSTEM "/api/v1/namespaces/kube-system"
 #define HUB_VERSION "federator.dev/hub-version"
 #define LEFT_CUT    "federator.dev/left-unclean" /* writes of the last holder may be under way */
 #define WRITE_MS    5000
@@ -20,6 +23,9 @@ struct election {
 	int64_t seen_ms; /* when its renewTime was first seen: expiry is on our own clock */
 	char *seen_renew;
 	bool held;
+	char *waits_for;      /* the holder that was told of in the log; NULL: none */
+	struct error trouble; /* of the last renewal */
+	bool gone;            /* the Lease was deleted under us: nothing is written any more */
 	enum election_before before;
 	bool in_doubt; /* whether the lease as we know it is still the one that is there */
 	bool leaving, leave_sent, leaves_cleanly;
@@ -43,7 +49,12 @@ static bool is_stale(const struct election *e)
 
 static void depose_stale(struct election *e)
 {
-	agent_deposed(e->agent, "the lease could not be renewed in time");
+	char why[sizeof(e->trouble.text) + 100];
+
+	snprintf(why, sizeof(why), "the Lease " LEASE_NAME " was not renewed for %d s%s%s",
+		 ELECTION_LEASE_S, e->trouble.text[0] ? ": " : "; this process stood still",
+		 e->trouble.text);
+	agent_deposed(e->agent, why);
 }
 
 /* Before each write into the member: this process may have stood still since it last looked. */
@@ -51,6 +62,8 @@ static bool may_write(void *arg)
 {
 	struct election *e = arg;
 
+	if (e->gone)
+		return false;
 	if (!e->held || !is_stale(e))
 		return true;
 	depose_stale(e);
@@ -132,8 +145,50 @@ static void become_holder(struct election *e)
 	e->held = true;
 	if (version)
 		e->agent->hub_version = strtoll(version, NULL, 10);
-	log_info("election", "holds the lease as %s", e->identity);
+	if (e->waits_for)
+		log_info("election", "takes over from %s", e->waits_for);
+	log_info("election", "holds the Lease " LEASE_NAME " as %s", e->identity);
 	e->elected(e->agent, e->before);
+}
+
+/* --- a Lease that is gone --- */
+
+static void say_what_became_of_it(const struct election *e, const char *uid, char *out, size_t n)
+{
+	const char *known = e->agent->member_uid;
+
+	if (!uid || !known || !strcmp(uid, known))
+		snprintf(out, n,
+			 "the Lease " LEASE_NAME " is gone: somebody deleted it, or the cluster "
+			 "began anew and empty, as a sandbox does when it is started again; "
+			 "started again, the agent goes on");
+	else
+		snprintf(out, n,
+			 "the cluster is another one by now: its kube-system has uid %.40s, and "
+			 "had %.40s; with a hub, delete the Cluster there and join anew",
+			 uid, known);
+}
+
+static void on_kube_system(const struct kube_answer *a, void *arg)
+{
+	auto_json *tree = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
+	struct election *e = arg;
+	char why[400];
+
+	e->call = NULL;
+	say_what_became_of_it(e, json_str_at(tree, "metadata", "uid", NULL), why, sizeof(why));
+	agent_deposed(e->agent, why);
+}
+
+/* Who ends must say why, and whether starting again helps depends on which cluster this is. */
+static void lease_is_gone(struct election *e)
+{
+	e->gone = true;
+	e->call = kube_send(e->agent->member, &(struct kube_request){.method = "GET",
+								     .path = KUBE_SYSTEM,
+								     .timeout_ms = WRITE_MS,
+								     .done = on_kube_system,
+								     .arg = e});
 }
 
 /* Our last renewal may be so old that somebody else holds it. A conflict may be with a renewal of
@@ -141,8 +196,9 @@ static void become_holder(struct election *e)
 static void check_lost(struct election *e, const struct kube_answer *a)
 {
 	e->in_doubt = a->err.code == ERR_CONFLICT;
+	e->trouble = a->err;
 	if (a->err.code == ERR_NOT_FOUND)
-		agent_deposed(e->agent, "the lease of this member was deleted");
+		lease_is_gone(e);
 	else if (is_stale(e))
 		depose_stale(e);
 	else
@@ -153,6 +209,7 @@ static void check_lost(struct election *e, const struct kube_answer *a)
 static void take_renewal(struct election *e)
 {
 	e->renewed_ms = e->sent_ms;
+	e->trouble.text[0] = '\0';
 	if (is_stale(e) && e->held) {
 		depose_stale(e);
 		return;
@@ -205,30 +262,50 @@ static void election_write(struct election *e)
 						   .arg = e});
 }
 
+static int64_t lasts_s(const struct election *e)
+{
+	return json_int_at(e->lease, ELECTION_LEASE_S, "spec", "leaseDurationSeconds", NULL);
+}
+
 /* Expired on our own clock: its renewTime has not changed for as long as it lasts. */
 static bool is_expired(struct election *e)
 {
 	const char *renew = json_str_at(e->lease, "spec", "renewTime", NULL);
 	int64_t now = env_mono_ms(e->agent->env);
-	int64_t lasts_s =
-		json_int_at(e->lease, ELECTION_LEASE_S, "spec", "leaseDurationSeconds", NULL);
 
 	if (!e->seen_renew || strcmp(e->seen_renew, renew ? renew : "")) {
 		free(e->seen_renew);
 		e->seen_renew = xstrdup(renew ? renew : "");
 		e->seen_ms = now;
 	}
-	return now - e->seen_ms > lasts_s * 1000;
+	return now - e->seen_ms > lasts_s(e) * 1000;
+}
+
+static void wait_for_holder(struct election *e)
+{
+	const char *holder = json_str_at(e->lease, "spec", "holderIdentity", NULL);
+
+	timer_start(e->timer, 1000);
+	if (e->waits_for && !strcmp(e->waits_for, holder))
+		return;
+	free(e->waits_for);
+	e->waits_for = xstrdup(holder);
+	log_info("election",
+		 "waits: agent %s holds the Lease " LEASE_NAME
+		 "; takes over when that leaves or is silent for %lld s",
+		 holder, (long long)lasts_s(e));
 }
 
 /* Read while we hold it. */
 static void settle_doubt(struct election *e)
 {
 	e->in_doubt = false;
-	if (is_ours(e))
+	if (!e->lease)
+		lease_is_gone(e);
+	else if (is_ours(e))
 		election_write(e);
 	else
-		agent_deposed(e->agent, "another agent holds the lease of this member");
+		agent_deposed(e->agent, "another agent holds the Lease " LEASE_NAME);
 }
 
 static enum election_before how_left(const struct election *e)
@@ -242,7 +319,6 @@ static enum election_before how_left(const struct election *e)
 
 static void see_holder(struct election *e)
 {
-
 	if (is_ours(e)) {
 		/* Taken already: the answer was lost. */
 		e->renewed_ms = e->sent_ms;
@@ -258,7 +334,7 @@ static void see_holder(struct election *e)
 	if (!has_holder(e) || is_expired(e))
 		election_write(e);
 	else
-		timer_start(e->timer, 1000);
+		wait_for_holder(e);
 }
 
 static void on_read(const struct kube_answer *a, void *arg)
@@ -343,6 +419,7 @@ void election_free(struct election *e)
 	timer_destroy(e->timer);
 	json_decref(e->lease);
 	free(e->seen_renew);
+	free(e->waits_for);
 	free(e->identity);
 	free(e);
 }

@@ -145,6 +145,74 @@ Test(election, a_write_under_a_lease_that_is_too_old_deposes_and_is_not_sent)
 	election_free(e);
 }
 
+#define CONFLICT                                                                                   \
+	"{\"kind\":\"Status\",\"code\":409,\"reason\":\"Conflict\",\"message\":\"changed\"}"
+#define ETCD_AWAY "{\"kind\":\"Status\",\"code\":500,\"message\":\"etcd is away\"}"
+#define NOT_FOUND "{\"kind\":\"Status\",\"code\":404,\"reason\":\"NotFound\",\"message\":\"no\"}"
+
+/* An operator must learn whether starting again is enough, or whether this is another cluster. */
+Test(election, a_lease_that_is_gone_deposes_and_says_of_which_cluster)
+{
+	static const struct {
+		int status;
+		const char *kube_system, *why;
+	} cases[] = {
+		{200, "{\"metadata\":{\"uid\":\"first\"}}",
+		 "somebody deleted it, or the cluster began anew"},
+		{200, "{\"metadata\":{\"uid\":\"second\"}}", "the cluster is another one by now"},
+		{500, ETCD_AWAY, "somebody deleted it, or the cluster began anew"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		auto_free(process_destroy) struct process *p = process_create();
+		struct election *e = hold(p);
+		struct kube_request pod = {
+			.method = "POST", .path = "/pods", .body = "{}", .done = on_answer};
+
+		p->agent.member_uid = xstrdup("first");
+		process_advance(p, ELECTION_RENEW_MS);
+		peer_answer(p->member, 404, NOT_FOUND);
+		cr_expect_str_eq(peer_request(p->member), "GET /api/v1/namespaces/kube-system");
+		kube_send(p->agent.member, &pod);
+		cr_expect_eq(peer_waiting(p->member), 1, "nothing is written any more");
+		peer_answer(p->member, cases[i].status, cases[i].kube_system);
+		cr_expect_eq(p->deposed, 1, "case %zu", i);
+		cr_expect(strstr(p->deposed_why, cases[i].why), "case %zu: %s", i, p->deposed_why);
+		election_free(e);
+	}
+}
+
+/* The answer to a renewal was a conflict, and then there is no Lease: nobody else holds it. */
+Test(election, a_lease_that_is_gone_while_in_doubt_is_not_called_anothers)
+{
+	auto_free(process_destroy) struct process *p = process_create();
+	struct election *e = hold(p);
+
+	process_advance(p, ELECTION_RENEW_MS);
+	peer_answer(p->member, 409, CONFLICT);
+	process_advance(p, 1);
+	peer_answer(p->member, 404, NOT_FOUND);
+	cr_expect_str_eq(peer_request(p->member), "GET /api/v1/namespaces/kube-system");
+	peer_answer(p->member, 404, NOT_FOUND);
+	cr_expect(strstr(p->deposed_why, "is gone"), "%s", p->deposed_why);
+	election_free(e);
+}
+
+Test(election, a_lease_that_cannot_be_renewed_deposes_and_says_why)
+{
+	auto_free(process_destroy) struct process *p = process_create();
+	struct election *e = hold(p);
+
+	for (int s = 0; s < 2 * ELECTION_LEASE_S && !p->deposed; s++) {
+		process_advance(p, 1000);
+		if (peer_waiting(p->member))
+			peer_answer(p->member, 500, ETCD_AWAY);
+	}
+	cr_assert(p->deposed);
+	cr_expect(strstr(p->deposed_why, "etcd is away"), "%s", p->deposed_why);
+	election_free(e);
+}
+
 Test(election, leaving_says_whether_it_was_clean)
 {
 	for (int clean = 0; clean < 2; clean++) {

@@ -17,7 +17,11 @@ void agent_stop(struct agent *a, int exit_code, const char *why)
 
 void agent_deposed(struct agent *a, const char *why)
 {
-	process_of(a)->deposed++;
+	struct process *p = process_of(a);
+
+	/* The first one would have ended it. */
+	if (!p->deposed++)
+		p->deposed_why = xstrdup(why);
 }
 
 struct kube *agent_connect(struct agent *a, const struct kube_config *config)
@@ -56,7 +60,9 @@ void process_destroy(struct process *p)
 	free(p->agent.settings.name);
 	free(p->agent.settings.hub);
 	free(p->agent.term);
+	free(p->agent.member_uid);
 	free(p->elsewhere_url);
+	free(p->deposed_why);
 	free(p);
 }
 

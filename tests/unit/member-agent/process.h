@@ -14,6 +14,7 @@ struct process {
 	struct peer *elsewhere; /* whatever agent_connect() was last asked for */
 	char *elsewhere_url;
 	size_t connected, deposed, stopped;
+	char *deposed_why;
 	int exit_code;
 };
 
