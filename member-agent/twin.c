@@ -80,6 +80,34 @@ static void note_reference(enum reference_kind kind, json_t *holder, const char 
 	json_array_append_new(copies, c);
 }
 
+static bool share_a_copy(const json_t *a, const json_t *b, const char *uid)
+{
+	const char *name_a = json_str_at(a, "name", NULL), *name_b = json_str_at(b, "name", NULL);
+	auto_xfree char *copy_a = copy_name_make(name_a, uid);
+	auto_xfree char *copy_b = copy_name_make(name_b, uid);
+
+	return strcmp(name_a, name_b) && !strcmp(copy_a, copy_b) &&
+	       !strcmp(json_str_at(a, "kind", NULL), json_str_at(b, "kind", NULL));
+}
+
+/* Names of copies are cut: two originals with one copy would give the pods the wrong one. */
+static int check_copies(const json_t *copies, const char *uid, struct error *err)
+{
+	for (size_t i = 0; i < json_array_size(copies); i++)
+		for (size_t k = 0; k < i; k++) {
+			const json_t *a = json_array_get(copies, k), *b = json_array_get(copies, i);
+
+			if (!share_a_copy(a, b, uid))
+				continue;
+			return error_set(err, ERR_INVALID,
+					 "%ss \"%s\" and \"%s\": their copies would have one "
+					 "name, since that keeps 40 characters of theirs",
+					 json_str_at(a, "kind", NULL), json_str_at(a, "name", NULL),
+					 json_str_at(b, "name", NULL));
+		}
+	return 0;
+}
+
 json_t *twin_work(const struct job *job, const struct placement *p,
 		  bool (*class_known)(const char *priority_class, void *arg), void *arg,
 		  struct error *err)
@@ -94,6 +122,8 @@ json_t *twin_work(const struct job *job, const struct placement *p,
 	for (size_t i = 0; i < job->n_tasks; i++)
 		references_each(json_object_get(job->tasks[i].template_, "spec"), note_reference,
 				copies);
+	if (check_copies(copies, job->meta.uid, err))
+		return NULL;
 	if (priority_class && (!*priority_class || !class_known(priority_class, arg)))
 		priority_class = NULL;
 	for (size_t i = 0; i < job->n_tasks; i++)

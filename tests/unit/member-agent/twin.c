@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "member-agent/names.h"
 #include "member-agent/template.h"
 
 static const char job_text[] =
@@ -86,6 +87,54 @@ Test(twin, it_keeps_the_attempt_as_it_was_claimed)
 	cr_expect_eq(json_array_size(t->copies), 2, "each original once");
 	cr_expect_null(json_at(json_array_get(t->copies, 0), "optional", NULL),
 		       "one of its references is not optional");
+}
+
+static const char LONG[] = "a-name-that-has-a-good-deal-more-than-forty-characters";
+
+/* The job above, whose ConfigMap is another one, too. */
+static json_t *work_with(const char *second, struct error *err)
+{
+	auto_json *tree = json_parse(job_text, strlen(job_text), NULL, NULL);
+	json_t *tasks = json_object_get(json_object_get(tree, "spec"), "tasks");
+	json_t *spec =
+		json_object_get(json_object_get(json_array_get(tasks, 1), "template"), "spec");
+	auto_free(doc_unref) struct doc *placement_doc = doc_of(placement_text), *job_doc = NULL;
+	auto_free(placement_destroy) struct placement *p = NULL;
+	auto_free(job_destroy) struct job *job = NULL;
+	auto_xfree char *bytes = NULL;
+	bool known = false;
+
+	json_object_set_new(spec, "volumes",
+			    json_pack("[{sss{ss}}]", "name", "x", "configMap", "name", second));
+	bytes = json_print(tree);
+	job_doc = doc_of(bytes);
+	cr_assert_eq(job_view(job_doc, &job, err), 0, "%s", err->text);
+	cr_assert_eq(placement_view(placement_doc, &p, err), 0, "%s", err->text);
+	return twin_work(job, p, is_high, &known, err);
+}
+
+Test(twin, two_originals_never_share_a_copy)
+{
+	auto_xfree char *alike = xasprintf("%.40s-2", LONG);
+	auto_json *other = NULL, *work = NULL;
+	struct error err;
+
+	work = work_with(alike, &err);
+	cr_assert_null(work);
+	cr_expect(strstr(err.text, LONG) && strstr(err.text, alike), "%s", err.text);
+	work = work_with(LONG, &err);
+	cr_expect_not_null(work, "the same one twice");
+	other = work_with("b", &err);
+	cr_expect_eq(json_array_size(json_object_get(other, "copies")), 3);
+}
+
+/* "<cut>.-<uid>" would be no name. */
+Test(twin, the_name_of_a_copy_is_not_cut_behind_a_dot)
+{
+	auto_xfree char *copy =
+		copy_name_make("a-name-with-a-dot-as-fortieth-character.json", "0123456789");
+
+	cr_expect_str_eq(copy, "a-name-with-a-dot-as-fortieth-character-01234567");
 }
 
 Test(twin, memory_is_read_back_as_it_was_written)
