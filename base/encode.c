@@ -15,41 +15,38 @@ static const char hex_digits[] = "0123456789abcdef";
 
 void base64_encode(struct strbuf *out, const void *bytes, size_t n)
 {
+	char *to = strbuf_extend(out, (n + 2) / 3 * 4);
 	const unsigned char *p = bytes;
 
 	for (; n >= 3; n -= 3, p += 3) {
-		char four[4] = {
-			base64_alphabet[p[0] >> 2],
-			base64_alphabet[(p[0] & 3) << 4 | p[1] >> 4],
-			base64_alphabet[(p[1] & 15) << 2 | p[2] >> 6],
-			base64_alphabet[p[2] & 63],
-		};
-
-		strbuf_add(out, four, 4);
+		*to++ = base64_alphabet[p[0] >> 2];
+		*to++ = base64_alphabet[(p[0] & 3) << 4 | p[1] >> 4];
+		*to++ = base64_alphabet[(p[1] & 15) << 2 | p[2] >> 6];
+		*to++ = base64_alphabet[p[2] & 63];
 	}
 	if (n) {
 		unsigned char second = n == 2 ? p[1] : 0;
-		char four[4] = {
-			base64_alphabet[p[0] >> 2],
-			base64_alphabet[(p[0] & 3) << 4 | second >> 4],
-			n == 2 ? base64_alphabet[(second & 15) << 2] : '=',
-			'=',
-		};
 
-		strbuf_add(out, four, 4);
+		*to++ = base64_alphabet[p[0] >> 2];
+		*to++ = base64_alphabet[(p[0] & 3) << 4 | second >> 4];
+		*to++ = n == 2 ? base64_alphabet[(second & 15) << 2] : '=';
+		*to++ = '=';
 	}
 }
 
-static int base64_value(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
+/* One more than what each character stands for; 0: none of them. */
+static const unsigned char base64_values[256] = {
+	['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,
+	['H'] = 8,  ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14,
+	['O'] = 15, ['P'] = 16, ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21,
+	['V'] = 22, ['W'] = 23, ['X'] = 24, ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28,
+	['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32, ['g'] = 33, ['h'] = 34, ['i'] = 35,
+	['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40, ['o'] = 41, ['p'] = 42,
+	['q'] = 43, ['r'] = 44, ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48, ['w'] = 49,
+	['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56,
+	['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63,
+	['/'] = 64,
+};
 
 /* Bytes in the group of four, 0 when it is malformed; unused bits must be zero. */
 static int base64_group(const char *four, bool last, unsigned char out[3])
@@ -58,7 +55,7 @@ static int base64_group(const char *four, bool last, unsigned char out[3])
 	unsigned bits = 0;
 
 	for (int i = 0; i < 4; i++) {
-		int value = i <= n ? base64_value(four[i]) : 0;
+		int value = i <= n ? base64_values[(unsigned char)four[i]] - 1 : 0;
 
 		if (value < 0)
 			return 0;
@@ -73,19 +70,21 @@ static int base64_group(const char *four, bool last, unsigned char out[3])
 int base64_decode(struct strbuf *out, const char *text, size_t n)
 {
 	size_t before = out->size;
+	unsigned char *to;
 
 	if (n % 4)
 		return -1;
+	to = (unsigned char *)strbuf_extend(out, n / 4 * 3);
 	for (size_t i = 0; i < n; i += 4) {
-		unsigned char three[3];
-		int got = base64_group(text + i, i + 4 == n, three);
+		int got = base64_group(text + i, i + 4 == n, to);
 
 		if (!got) {
 			strbuf_shrink(out, before);
 			return -1;
 		}
-		strbuf_add(out, three, (size_t)got);
+		to += got;
 	}
+	strbuf_shrink(out, (size_t)((char *)to - out->bytes));
 	return 0;
 }
 

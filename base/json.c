@@ -15,10 +15,10 @@
 #include "base/encode.h"
 #include "base/scan.h"
 
-/* Where a value lies: key NULL means the index. */
+/* Where a value lies: key.p NULL means the index. */
 struct step {
 	const struct step *up;
-	const char *key;
+	struct sv key;
 	size_t index;
 };
 
@@ -45,10 +45,13 @@ static void add_path(struct strbuf *out, const struct step *at)
 	if (!at)
 		return;
 	add_path(out, at->up);
-	if (!at->key)
+	if (!at->key.p) {
 		strbuf_addf(out, "[%zu]", at->index);
-	else
-		strbuf_addf(out, "%s%s", out->size ? "." : "", at->key);
+		return;
+	}
+	if (out->size)
+		strbuf_addc(out, '.');
+	strbuf_add(out, at->key.p, at->key.n);
 }
 
 /* The unescaped text; valid until the next call. NULL when it holds a NUL that may not be there. */
@@ -113,9 +116,8 @@ static void note_duplicate(struct reader *r, const struct step *at)
 {
 	auto_strbuf path = {0};
 
-	if (r->duplicate)
-		return;
 	add_path(&path, at);
+	free(r->duplicate);
 	r->duplicate = strbuf_take(&path);
 }
 
@@ -133,6 +135,27 @@ static char *key_of(const char *text, size_t n)
 	return strbuf_take(&key);
 }
 
+static bool read_member(struct reader *r, json_t *object, struct step *here, struct sv raw)
+{
+	auto_xfree char *copy = NULL; /* an escaped key is unescaped where its value will be, too */
+	size_t before = json_object_size(object);
+	bool none_before = !r->duplicate;
+
+	here->key.p = unescape(r, raw, &here->key.n);
+	if (!here->key.p)
+		return false;
+	if (here->key.p != raw.p) {
+		copy = key_of(here->key.p, here->key.n);
+		here->key = (struct sv){copy, strlen(copy)};
+	}
+	if (json_object_setn_new_nocheck(object, here->key.p, here->key.n, read_value(r, here)))
+		return false;
+	/* Its key comes before those inside of its value. */
+	if (json_object_size(object) == before && none_before)
+		note_duplicate(r, here);
+	return true;
+}
+
 static json_t *read_object(struct reader *r, const struct step *up)
 {
 	auto_json *object = json_object();
@@ -140,19 +163,9 @@ static json_t *read_object(struct reader *r, const struct step *up)
 	struct sv raw;
 
 	scan_object_begin(&r->scan);
-	while (scan_key(&r->scan, &raw)) {
-		size_t n;
-		const char *text = unescape(r, raw, &n);
-		auto_xfree char *key = text ? key_of(text, n) : NULL;
-
-		if (!key)
+	while (scan_key(&r->scan, &raw))
+		if (!read_member(r, object, &here, raw))
 			return NULL;
-		here.key = key;
-		if (json_object_get(object, key))
-			note_duplicate(r, &here);
-		if (json_object_set_new_nocheck(object, key, read_value(r, &here)))
-			return NULL;
-	}
 	return r->scan.failed ? NULL : take_ptr(object);
 }
 
@@ -324,7 +337,7 @@ void json_write(struct strbuf *out, const json_t *j)
 		write_string(out, json_string_value(j), json_string_length(j));
 		break;
 	case JSON_INTEGER:
-		strbuf_addf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(j));
+		strbuf_addi(out, json_integer_value(j));
 		break;
 	case JSON_REAL:
 		write_real(out, json_real_value(j));

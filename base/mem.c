@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Blocks are cleared, and most arenas hold little: they begin small and double. */
+#define ARENA_FIRST ((size_t)512)
 #define ARENA_BLOCK ((size_t)4096)
 
 struct arena_block {
@@ -70,8 +72,12 @@ void *arena_alloc(struct arena *a, size_t size)
 
 	size = (size + 15) & ~(size_t)15;
 	if (!b || b->size - b->used < size) {
-		size_t room = size > ARENA_BLOCK ? size : ARENA_BLOCK;
+		size_t room = b ? b->size * 2 : ARENA_FIRST;
 
+		if (room > ARENA_BLOCK)
+			room = ARENA_BLOCK;
+		if (room < size)
+			room = size;
 		b = xcalloc(1, sizeof(*b) + room);
 		b->size = room;
 		b->next = a->blocks;

@@ -1,5 +1,6 @@
 #include "base/strbuf.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +38,38 @@ void strbuf_adds(struct strbuf *b, const char *s)
 	strbuf_add(b, s, strlen(s));
 }
 
+/* JSON is written mark by mark. */
 void strbuf_addc(struct strbuf *b, char c)
 {
-	strbuf_add(b, &c, 1);
+	if (b->limit || b->size + 2 > b->cap) {
+		strbuf_add(b, &c, 1);
+		return;
+	}
+	b->bytes[b->size++] = c;
+	b->bytes[b->size] = '\0';
+}
+
+char *strbuf_extend(struct strbuf *b, size_t n)
+{
+	assert(!b->limit);
+	strbuf_room(b, n);
+	b->size += n;
+	b->bytes[b->size] = '\0';
+	return b->bytes + b->size - n;
+}
+
+void strbuf_addi(struct strbuf *b, int64_t n)
+{
+	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	char text[20], *at = text + sizeof(text);
+
+	do {
+		*--at = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (n < 0)
+		*--at = '-';
+	strbuf_add(b, at, (size_t)(text + sizeof(text) - at));
 }
 
 void strbuf_addf(struct strbuf *b, const char *fmt, ...)
@@ -51,14 +81,22 @@ void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Most texts are short: they are put together on the stack. */
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
 {
 	auto_xfree char *text = NULL;
-	int n = vasprintf(&text, fmt, ap);
+	char brief[128];
+	va_list again;
+	int n;
 
+	va_copy(again, ap);
+	n = vsnprintf(brief, sizeof(brief), fmt, ap);
+	if (n >= (int)sizeof(brief))
+		n = vasprintf(&text, fmt, again);
+	va_end(again);
 	if (n < 0)
 		abort();
-	strbuf_add(b, text, (size_t)n);
+	strbuf_add(b, text ? text : brief, (size_t)n);
 }
 
 void strbuf_consume(struct strbuf *b, size_t n)

@@ -62,10 +62,10 @@ static char *continue_make(const struct list_state *l)
 static int continue_parse(struct request *r, struct list_state *l, const char *token,
 			  struct error *err)
 {
-	auto_strbuf text = {.limit = CONTINUE_MAX};
+	auto_strbuf text = {0};
 	char *end = NULL;
 
-	if (base64_decode(&text, token, strlen(token)) || !text.size || text.truncated)
+	if (base64_decode(&text, token, strlen(token)) || !text.size || text.size > CONTINUE_MAX)
 		return error_set(err, ERR_BAD_REQUEST, "continue key is not valid");
 	l->version = strtoll(text.bytes, &end, 10);
 	if (*end != ':' || l->version <= 0 || strlen(text.bytes) != text.size)

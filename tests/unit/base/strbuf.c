@@ -30,6 +30,43 @@ Test(strbuf, collects_all_kinds_of_pieces)
 	cr_assert_arr_eq(b.bytes, "one 2 three\0x", 14);
 }
 
+Test(strbuf, writes_numbers_in_full)
+{
+	auto_strbuf b = {0};
+
+	for (size_t i = 0; i < 6; i++) {
+		static const int64_t numbers[] = {0, 7, -1, 1234567890, INT64_MAX, INT64_MIN};
+
+		strbuf_addi(&b, numbers[i]);
+		strbuf_addc(&b, ' ');
+	}
+	cr_assert_str_eq(b.bytes, "0 7 -1 1234567890 9223372036854775807 -9223372036854775808 ");
+}
+
+Test(strbuf, formats_texts_of_any_length)
+{
+	for (int n = 100; n < 300; n++) {
+		auto_strbuf b = {0};
+
+		strbuf_addf(&b, "%0*d|%s", n, 1, "end");
+		cr_assert_eq(b.size, (size_t)n + 4);
+		cr_assert_str_eq(b.bytes + n - 1, "1|end");
+	}
+}
+
+Test(strbuf, gives_room_to_write_into)
+{
+	auto_strbuf b = {0};
+
+	strbuf_adds(&b, "ab");
+	for (int i = 0; i < 100; i++)
+		memset(strbuf_extend(&b, 10), 'x', 10);
+	cr_assert_eq(b.size, 1002);
+	cr_assert_eq(strspn(b.bytes + 2, "x"), 1000);
+	strbuf_extend(&b, 0);
+	cr_assert_eq(strlen(b.bytes), b.size);
+}
+
 Test(strbuf, ends_with_nul_at_every_length)
 {
 	auto_strbuf b = {0};
