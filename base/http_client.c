@@ -65,6 +65,9 @@ void http_client_set_token(struct http_client *c, const char *bearer_token)
 
 void http_client_set_cert(struct http_client *c, const char *cert_pem, const char *key_pem)
 {
+	c->credentials++;
+	for (size_t i = 0; i < N_POOLS; i++)
+		pool_drop_spares(&c->pools[i]);
 	replace(&c->cert_pem, cert_pem);
 	replace(&c->key_pem, key_pem);
 }

@@ -335,7 +335,7 @@ static void set_headers(struct http_call *call, const struct http_call_spec *spe
 	curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
 }
 
-static bool has_body(const struct http_call_spec *spec)
+static bool sends_body(const struct http_call_spec *spec)
 {
 	return spec->body || !strcmp(spec->method, "POST") || !strcmp(spec->method, "PUT") ||
 	       !strcmp(spec->method, "PATCH");
@@ -355,7 +355,7 @@ static void set_method(struct http_call *call, const struct http_call_spec *spec
 	} else if (!strcmp(spec->method, "HEAD")) {
 		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
 		return;
-	} else if (has_body(spec)) {
+	} else if (sends_body(spec)) {
 		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)spec->body_size);
 		curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, spec->body ? spec->body : "");
 	}
@@ -373,11 +373,8 @@ static void set_blob(CURL *easy, CURLoption option, const char *pem)
 	curl_easy_setopt(easy, option, &blob);
 }
 
-static void set_credentials(struct http_call *call)
+static void set_credentials(CURL *easy, const struct http_client *c)
 {
-	const struct http_client *c = call->pool->client;
-	CURL *easy = call->easy;
-
 	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (c->ca_pem) {
 		set_blob(easy, CURLOPT_CAINFO_BLOB, c->ca_pem);
@@ -393,27 +390,29 @@ static void set_credentials(struct http_call *call)
 	}
 }
 
-static void set_callbacks(struct http_call *call)
+static void set_callbacks(CURL *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_before_send);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header_line);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body_bytes);
+	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket_made);
+}
+
+/* Whom the callbacks are for. */
+static void set_call(struct http_call *call)
 {
 	CURL *easy = call->easy;
 
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->reason);
-	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_before_send);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header_line);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body_bytes);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
-	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket_made);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, call);
 }
 
-static void set_connection(struct http_call *call)
+static void set_connection(CURL *easy)
 {
-	struct http_client *c = call->pool->client;
-	CURL *easy = call->easy;
-
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -423,8 +422,13 @@ static void set_connection(struct http_call *call)
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
-	if (c->fresh)
-		curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+}
+
+static void set_fresh(struct http_call *call)
+{
+	struct http_client *c = call->pool->client;
+
+	curl_easy_setopt(call->easy, CURLOPT_FRESH_CONNECT, c->fresh ? 1L : 0L);
 	c->fresh = false;
 }
 
@@ -443,13 +447,29 @@ static bool is_safe(const char *method)
 	return !strcmp(method, "GET") || !strcmp(method, "HEAD");
 }
 
+static CURL *easy_create(struct pool *pool)
+{
+	CURL *easy = curl_easy_init();
+
+	assert(easy);
+	set_callbacks(easy);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, pool_close_socket);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, pool);
+	set_connection(easy);
+	set_credentials(easy, pool->client);
+	return easy;
+}
+
 static struct http_call *call_create(struct pool *pool, const struct http_call_spec *spec)
 {
 	struct http_call *call = xnew0(struct http_call);
 
 	call->pool = pool;
-	call->easy = curl_easy_init();
-	assert(call->easy);
+	call->alike = !spec->stream && !spec->upload && sends_body(spec);
+	call->easy = call->alike ? pool_take_spare(pool) : NULL;
+	if (!call->easy)
+		call->easy = easy_create(pool);
+	call->credentials = pool->client->credentials;
 	call->method = xstrdup(spec->method);
 	call->path = xstrdup(spec->path);
 	call->stream = spec->stream;
@@ -465,10 +485,31 @@ static struct http_call *call_create(struct pool *pool, const struct http_call_s
 	return call;
 }
 
+/* A handle whose call failed may remember things of it. */
+static bool can_be_spared(const struct http_call *call)
+{
+	return call->alike && call->finished && !call->timed_out && call->result == CURLE_OK &&
+	       call->credentials == call->pool->client->credentials;
+}
+
+static void easy_release(struct http_call *call)
+{
+	CURL *easy = call->easy;
+
+	if (!can_be_spared(call)) {
+		curl_easy_cleanup(easy);
+		return;
+	}
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, NULL);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
+	pool_keep_spare(call->pool, easy);
+}
+
 void call_free(struct http_call *call)
 {
 	timer_destroy(call->timer);
-	curl_easy_cleanup(call->easy);
+	easy_release(call);
 	curl_slist_free_all(call->headers);
 	strbuf_finish(&call->in);
 	strbuf_finish(&call->out);
@@ -482,9 +523,8 @@ struct http_call *http_call_start(struct http_client *c, const struct http_call_
 	bool lasting = spec->stream || spec->upload;
 	struct http_call *call = call_create(&c->pools[lasting ? POOL_STREAM : POOL_SHORT], spec);
 
-	set_callbacks(call);
-	set_connection(call);
-	set_credentials(call);
+	set_call(call);
+	set_fresh(call);
 	set_method(call, spec);
 	set_headers(call, spec);
 	set_url(call, spec);

@@ -31,6 +31,10 @@ struct pool {
 	struct http_client *client;
 	CURLM *multi;
 	uv_timer_t timer;
+	uv_prepare_t prepare; /* active while libcurl has something to do at once */
+	uv_idle_t idle;       /* of streams: active while there is something to deliver */
+	CURL **spare;         /* easy handles of calls that went well, to be used again */
+	unsigned n_spare, cap_spare;
 	unsigned limit, n_active; /* calls that libcurl has; limit 0: none */
 	struct list waiting;      /* calls that it has not, in order */
 	struct list active;
@@ -47,6 +51,7 @@ struct http_client {
 	bool insecure;
 	bool fresh; /* the next call connects anew */
 	bool closing;
+	unsigned credentials; /* raised when they change */
 	unsigned open_handles;
 	struct pool pools[N_POOLS];
 };
@@ -60,7 +65,9 @@ struct http_call {
 	int64_t timeout_ms, last_ms;
 	char *method, *path;
 	bool stream, safe, active;
-	bool lasting; /* the time-out is one of silence */
+	bool alike;           /* its easy handle can be used again */
+	unsigned credentials; /* those that it has */
+	bool lasting;         /* the time-out is one of silence */
 
 	unsigned sends; /* times that the request was about to be sent */
 	int status;     /* 0 until the head is complete */
@@ -90,6 +97,10 @@ void pool_finish(struct pool *p); /* cancels its calls; handles close later */
 void pool_add(struct pool *p, struct http_call *call);
 void pool_remove(struct pool *p, struct http_call *call);
 void pool_deliver(struct pool *p);
+CURL *pool_take_spare(struct pool *p); /* NULL: there is none */
+void pool_keep_spare(struct pool *p, CURL *take_easy);
+void pool_drop_spares(struct pool *p);               /* they have old credentials */
+int pool_close_socket(void *pool, curl_socket_t fd); /* what libcurl calls */
 
 void call_ready(struct http_call *call);
 void call_deliver(struct http_call *call);

@@ -251,26 +251,33 @@ Test(http_client, streams_pieces_in_order)
 	site_finish(&s);
 }
 
-Test(http_client, takes_new_credentials_for_the_next_call)
+static void check_credentials(const char *method)
 {
+	struct http_call_spec spec = {.method = method};
 	struct site s;
 	struct outcome o = {0};
 
 	site_init(&s);
-	outcome_call(s.net.loop, s.client, (struct http_call_spec){0}, &o);
+	outcome_call(s.net.loop, s.client, spec, &o);
 	cr_assert(strstr(o.body.bytes, "user: nobody\n"));
 	cr_assert_null(strstr(o.body.bytes, "authorization"));
 	http_client_set_token(s.client, "one.two");
-	outcome_call(s.net.loop, s.client, (struct http_call_spec){0}, &o);
+	outcome_call(s.net.loop, s.client, spec, &o);
 	cr_assert(strstr(o.body.bytes, "authorization: Bearer one.two\n"));
 	cr_assert_eq(s.net.server->n_conns, 1, "a token needs no new connection");
 	http_client_set_token(s.client, NULL);
 	http_client_set_cert(s.client, s.net.people.alice.cert_pem, s.net.people.alice.key_pem);
-	outcome_call(s.net.loop, s.client, (struct http_call_spec){0}, &o);
+	outcome_call(s.net.loop, s.client, spec, &o);
 	cr_assert(strstr(o.body.bytes, "user: alice\n"), "a certificate does");
 	cr_assert_null(strstr(o.body.bytes, "authorization"));
 	outcome_finish(&o);
 	site_finish(&s);
+}
+
+Test(http_client, takes_new_credentials_for_the_next_call)
+{
+	check_credentials("GET");
+	check_credentials("POST");
 }
 
 Test(http_client, keeps_connections_and_opens_one_when_asked)

@@ -398,7 +398,7 @@ Test(http_client_faults, cancels_calls_before_they_have_begun)
 
 	for (int i = 0; i < CALLS; i++) {
 		o[i].loop = net.loop;
-		calls[i] = outcome_start(c, (struct http_call_spec){.timeout_ms = 50}, &o[i]);
+		calls[i] = outcome_start(c, (struct http_call_spec){.timeout_ms = 500}, &o[i]);
 	}
 	for (int i = CALLS - 1; i > 2; i--)
 		http_call_cancel(calls[i]);
