@@ -19,25 +19,35 @@ static void server_settle(struct http_server *s)
 {
 	struct list_node *node;
 
-	/* Before the stop: the handle must run again for those that are woken from now on. */
+	/* Before the stop: the handles must run again for those that are woken from now on. */
 	while ((node = list_first(&s->dirty)) != NULL) {
 		struct http_conn *c = list_entry(node, struct http_conn, dirty);
 
 		list_remove(&c->dirty);
 		conn_settle(c);
 	}
-	uv_prepare_stop(&s->prepare);
+	uv_idle_stop(&s->idle);
+	uv_check_stop(&s->check);
 }
 
-static void on_prepare(uv_prepare_t *prepare)
+static void on_idle(uv_idle_t *idle)
 {
-	server_settle(prepare->data);
+	server_settle(idle->data);
 }
 
+static void on_check(uv_check_t *check)
+{
+	server_settle(check->data);
+}
+
+/* What input has brought about goes out at once (check), before the loop turns to work that was put
+ * off; what that brings about, before the loop waits (idle). */
 void server_settle_soon(struct http_server *s)
 {
-	if (!uv_is_closing((uv_handle_t *)&s->prepare))
-		uv_prepare_start(&s->prepare, on_prepare);
+	if (uv_is_closing((uv_handle_t *)&s->idle))
+		return;
+	uv_idle_start(&s->idle, on_idle);
+	uv_check_start(&s->check, on_check);
 }
 
 /* --- end --- */
@@ -65,14 +75,15 @@ static void on_handle_closed(uv_handle_t *handle)
 	server_handle_gone(handle->data);
 }
 
-/* The prepare handle serves the connections, so it goes when the last of them has gone. */
+/* Idle and check serve the connections, so they go when the last of those has gone. */
 static void server_finish_if_empty(struct http_server *s)
 {
-	if (!s->draining || s->n_conns || uv_is_closing((uv_handle_t *)&s->prepare))
+	if (!s->draining || s->n_conns || uv_is_closing((uv_handle_t *)&s->idle))
 		return;
 	timer_destroy(s->drain);
 	s->drain = NULL;
-	uv_close((uv_handle_t *)&s->prepare, on_handle_closed);
+	uv_close((uv_handle_t *)&s->idle, on_handle_closed);
+	uv_close((uv_handle_t *)&s->check, on_handle_closed);
 }
 
 void server_conn_gone(struct http_server *s)
@@ -204,9 +215,10 @@ static struct http_server *server_create(struct loop *loop, const struct http_se
 	list_init(&s->conns);
 	list_init(&s->dirty);
 	uv_tcp_init(loop_uv(loop), &s->listener);
-	uv_prepare_init(loop_uv(loop), &s->prepare);
-	s->listener.data = s->prepare.data = s;
-	s->open_handles = 2;
+	uv_idle_init(loop_uv(loop), &s->idle);
+	uv_check_init(loop_uv(loop), &s->check);
+	s->listener.data = s->idle.data = s->check.data = s;
+	s->open_handles = 3;
 	return s;
 }
 

@@ -97,6 +97,21 @@ static bool conn_encrypt(struct http_conn *c)
 	return true;
 }
 
+/* An answer of usual size fits into the socket's buffer. Streams go on in another turn. */
+static bool write_at_once(struct http_conn *c)
+{
+	uv_buf_t buf = uv_buf_init(c->wire.bytes, (unsigned)c->wire.size);
+	int n = c->wire.size < HTTP_RECORD ? uv_try_write((uv_stream_t *)&c->tcp, &buf, 1)
+					   : UV_EAGAIN;
+
+	if (n > 0)
+		strbuf_consume(&c->wire, (size_t)n);
+	if (c->wire.size)
+		return false;
+	conn_written(c, 0);
+	return true;
+}
+
 static bool conn_pump(struct http_conn *c)
 {
 	uv_buf_t buf;
@@ -105,7 +120,7 @@ static bool conn_pump(struct http_conn *c)
 		return true;
 	if (!conn_encrypt(c))
 		return false;
-	if (!c->wire.size)
+	if (!c->wire.size || write_at_once(c))
 		return true;
 	buf = uv_buf_init(c->wire.bytes, (unsigned)c->wire.size);
 	c->write.data = c;

@@ -156,7 +156,8 @@ struct http_server {
 	struct tls_context *tls;
 	struct http1_config h1; /* without below */
 	uv_tcp_t listener;
-	uv_prepare_t prepare; /* active while dirty is not empty */
+	uv_idle_t idle; /* these two are active while dirty is not empty */
+	uv_check_t check;
 	unsigned open_handles;
 	struct list conns, dirty;
 	size_t n_conns;
