@@ -65,8 +65,9 @@ static bool metadata_is_empty(const struct doc *d)
 void doc_write(struct strbuf *out, const struct doc *d)
 {
 	strbuf_add(out, d->bytes, d->splice);
-	strbuf_addf(out, "\"resourceVersion\":\"%" PRId64 "\"%s", d->version,
-		    metadata_is_empty(d) ? "" : ",");
+	strbuf_adds(out, "\"resourceVersion\":\"");
+	strbuf_addi(out, d->version);
+	strbuf_adds(out, metadata_is_empty(d) ? "\"" : "\",");
 	strbuf_add(out, d->bytes + d->splice, d->size - d->splice);
 }
 

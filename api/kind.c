@@ -7,7 +7,10 @@
 
 void kind_api_version(const struct kind *k, struct strbuf *out)
 {
-	strbuf_addf(out, "%s%s%s", k->group, *k->group ? "/" : "", k->version);
+	strbuf_adds(out, k->group);
+	if (*k->group)
+		strbuf_addc(out, '/');
+	strbuf_adds(out, k->version);
 }
 
 void kind_resource_name(const struct kind *k, struct strbuf *out)
@@ -71,9 +74,16 @@ void kind_validate(const struct kind *k, const json_t *object, const json_t *old
 static void write_key(const struct kind *k, const char *suffix, const char *ns, const char *name,
 		      struct strbuf *out)
 {
-	strbuf_addf(out, "/federator/%s/%s%s/", *k->group ? k->group : "core", k->plural, suffix);
-	if (k->namespaced && ns)
-		strbuf_addf(out, "%s/", ns);
+	strbuf_adds(out, "/federator/");
+	strbuf_adds(out, *k->group ? k->group : "core");
+	strbuf_addc(out, '/');
+	strbuf_adds(out, k->plural);
+	strbuf_adds(out, suffix);
+	strbuf_addc(out, '/');
+	if (k->namespaced && ns) {
+		strbuf_adds(out, ns);
+		strbuf_addc(out, '/');
+	}
 	if (name)
 		strbuf_adds(out, name);
 }

@@ -136,6 +136,17 @@ static void check_string(const struct schema_node *n, const json_t *value, const
 		causes_add_at(c, CAUSE_INVALID, at, value, "%s", n->rule->must);
 }
 
+static bool is_among(const json_t *list, const json_t *value)
+{
+	size_t i;
+	json_t *allowed;
+
+	json_array_foreach (list, i, allowed)
+		if (json_equal(allowed, value))
+			return true;
+	return false;
+}
+
 static void check_enum(const struct schema_node *n, const json_t *value, const struct path *at,
 		       struct causes *c)
 {
@@ -143,12 +154,11 @@ static void check_enum(const struct schema_node *n, const json_t *value, const s
 	size_t i;
 	json_t *allowed;
 
+	if (is_among(n->enum_, value))
+		return;
 	json_array_foreach (n->enum_, i, allowed) {
-		auto_xfree char *text = json_print(allowed);
-
-		if (json_equal(allowed, value))
-			return;
-		strbuf_addf(&list, "%s%s", i ? ", " : "", text);
+		strbuf_adds(&list, i ? ", " : "");
+		json_write(&list, allowed);
 	}
 	causes_add_at(c, CAUSE_NOT_SUPPORTED, at, value, "supported values: %s", strbuf_str(&list));
 }

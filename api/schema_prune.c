@@ -67,7 +67,12 @@ void schema_prune(const struct schema *s, json_t *object,
 static void default_value(const struct schema_node *n, json_t *value);
 
 /* A null where the schema wants a value is as good as absent. */
-static void drop_nulls(const struct schema_node *n, json_t *object)
+static bool is_as_absent(const struct schema_node *n, const json_t *value)
+{
+	return json_is_null(value) && !n->nullable && n->type != NODE_ANY;
+}
+
+static void default_present(const struct schema_node *n, json_t *object)
 {
 	const char *key;
 	json_t *value;
@@ -79,30 +84,32 @@ static void drop_nulls(const struct schema_node *n, json_t *object)
 
 		if (!field)
 			field = n->additional;
-		if (json_is_null(value) && field && !field->nullable && field->type != NODE_ANY)
+		if (field && is_as_absent(field, value))
 			json_object_del(object, key);
+		else if (field)
+			default_value(field, value);
+	}
+}
+
+/* Objects have few of the fields that they may have: only those with a default are looked for. */
+static void default_absent(const struct schema_node *n, json_t *object)
+{
+	for (size_t i = 0; i < n->n_properties; i++) {
+		const struct schema_property *p = &n->properties[i];
+		json_t *made;
+
+		if (!p->node->default_ || json_object_get(object, p->name))
+			continue;
+		made = json_deep_copy(p->node->default_);
+		json_object_set_new(object, p->name, made);
+		default_value(p->node, made);
 	}
 }
 
 static void default_object(const struct schema_node *n, json_t *object)
 {
-	const char *key;
-	json_t *value;
-
-	drop_nulls(n, object);
-	for (size_t i = 0; i < n->n_properties; i++) {
-		const struct schema_property *p = &n->properties[i];
-		json_t *present = json_object_get(object, p->name);
-
-		if (!present && p->node->default_) {
-			present = json_deep_copy(p->node->default_);
-			json_object_set_new(object, p->name, present);
-		}
-		default_value(p->node, present);
-	}
-	if (n->additional)
-		json_object_foreach (object, key, value)
-			default_value(n->additional, value);
+	default_present(n, object);
+	default_absent(n, object);
 }
 
 static void default_value(const struct schema_node *n, json_t *value)

@@ -105,6 +105,7 @@ struct queue {
 	bool has_capability;
 };
 int queue_view(const struct doc *d, struct queue **ret, struct error *err);
+bool queue_is_open(const struct doc *d); /* the same as the view's, read alone */
 void queue_destroy(struct queue *q);
 
 /* Nodes of equal class and equal amounts: (class, vector, count). */

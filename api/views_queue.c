@@ -3,6 +3,7 @@
 
 #include "api/views_decode.h"
 #include "base/json.h"
+#include "base/scan.h"
 
 static int decode_closed(struct decoder *d, const json_t *v, const struct path *at, void *into)
 {
@@ -55,6 +56,14 @@ int queue_view(const struct doc *doc, struct queue **ret, struct error *err)
 		return -1;
 	*ret = take_ptr(q);
 	return 0;
+}
+
+bool queue_is_open(const struct doc *d)
+{
+	struct sv closed;
+
+	return !scan_find((struct sv){d->bytes, d->size}, &closed, "spec", "closed", NULL) ||
+	       !sv_eq(closed, "true");
 }
 
 void queue_destroy(struct queue *q)
