@@ -14,6 +14,7 @@ struct fleet *fleet_create(void)
 	struct fleet *f = xnew0(struct fleet);
 
 	model_init(&f->model);
+	f->version = 1;
 	return f;
 }
 
@@ -276,8 +277,9 @@ void fleet_cluster_remove(struct fleet *f, const char *name)
 
 void fleet_queue_set(struct fleet *f, const struct queue *q)
 {
-	event(f);
-	quota_set(&f->quotas, q);
+	assert(!f->session.open);
+	if (quota_set(&f->quotas, q)) /* its status is written often, and is no news */
+		f->version++;
 }
 
 void fleet_queue_remove(struct fleet *f, const char *name)

@@ -101,8 +101,8 @@ void fleet_session_end(struct fleet *f);
 
 /* Why the job waits, all of it; NULL when the fleet does not know it. */
 struct explain *fleet_explain(struct fleet *f, const char *uid, int64_t now_ns);
-/* Raised by every event that may change an answer, and by decisions: explanations of before may be
- * out of date. */
+/* Raised by every event that may change the answer about another job, and by decisions:
+ * explanations of before may be out of date. */
 uint64_t fleet_version(const struct fleet *f);
 
 enum fleet_fit {

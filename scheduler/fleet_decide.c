@@ -349,14 +349,9 @@ static bool decide(struct fleet *f, struct fleet_job *job, struct fleet_decision
 	news = !job->asked || k.looked || wait != job->said;
 	job->asked = true;
 	job->said = wait;
-	job->seen = f->version;
+	if (!job->n_backoffs) /* a refusal may run out without an event */
+		pending_seen(&f->pending, job->gang, f->version);
 	return news;
-}
-
-/* Nothing happened since it was looked at, and no refusal can have run out. */
-static bool is_as_before(const struct fleet *f, const struct fleet_job *job)
-{
-	return job->asked && job->seen == f->version && !job->n_backoffs;
 }
 
 /* --- turns -------------------------------------------------------------------------------- */
@@ -383,7 +378,7 @@ static void stop_at(struct fleet *f, const struct gang *g)
 
 void fleet_session_begin(struct fleet *f, int64_t now_ns)
 {
-	bool news = f->version != f->resume.version;
+	bool news = f->resume.submitted || f->version != f->resume.version;
 
 	assert(!f->session.open);
 	f->resume.from_top = !f->resume.set || (news && !f->resume.from_top);
@@ -396,11 +391,11 @@ void fleet_session_begin(struct fleet *f, int64_t now_ns)
 /* Behind the last one; at the end, what stands before the place where the session began. */
 static struct gang *next_gang(struct fleet *f)
 {
-	struct gang *g = pending_next(&f->pending, f->session.after);
+	struct gang *g = pending_next(&f->pending, f->session.after, f->version);
 
 	if (!g && !f->resume.from_top && !f->session.wrapped) {
 		f->session.wrapped = true;
-		g = pending_next(&f->pending, NULL);
+		g = pending_next(&f->pending, NULL, f->version);
 	}
 	return g && f->session.wrapped && plugins_order(&f->resume.key, g) < 0 ? NULL : g;
 }
@@ -412,8 +407,6 @@ bool fleet_session_next(struct fleet *f, struct fleet_decision *ret)
 	assert(f->session.open);
 	while ((g = next_gang(f))) {
 		f->session.after = g;
-		if (is_as_before(f, g->owner))
-			continue;
 		arena_finish(&f->session.arena);
 		if (decide(f, g->owner, ret))
 			return true;
@@ -432,5 +425,6 @@ void fleet_session_end(struct fleet *f)
 	f->session.open = false;
 	f->session.after = NULL;
 	f->resume.version = f->version;
+	f->resume.submitted = false;
 	arena_finish(&f->session.arena);
 }

@@ -56,7 +56,6 @@ struct fleet_job {
 	struct fleet_cluster *placed; /* NULL: waits */
 	enum wait_code said;          /* the last reason that a session gave */
 	bool asked;                   /* a session has looked at it since it last changed */
-	uint64_t seen;                /* version of the fleet when it did */
 	struct backoff *backoffs;
 	size_t n_backoffs, cap_backoffs;
 	UT_hash_handle hh;
@@ -80,7 +79,7 @@ struct fleet {
 	struct fleet_dataset *datasets;
 	struct fleet_job *jobs; /* by uid */
 	struct pending pending;
-	uint64_t version;
+	uint64_t version; /* from 1; gangs that were seen at the present one need no look */
 	struct {
 		bool open;
 		int64_t now_ns;
@@ -96,6 +95,7 @@ struct fleet {
 		struct gang key;  /* only what the order of gangs asks; uid is its own */
 		bool from_top;    /* how the last turn began */
 		uint64_t version; /* of the fleet when it ended */
+		bool submitted;   /* a job since then */
 	} resume;
 };
 

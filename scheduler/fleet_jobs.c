@@ -68,12 +68,14 @@ static void event(struct fleet *f)
 	f->version++;
 }
 
-static void end_debit(struct fleet *f, const char *uid, int64_t generation, int64_t capacity_seq)
+/* What its attempt takes may go to others. */
+static void give_back(struct fleet *f, const struct fleet_job *job, int64_t capacity_seq)
 {
+	f->version++;
 	if (capacity_seq)
-		debit_settle(f, uid, generation, capacity_seq);
+		debit_settle(f, job->gang->uid, job->generation, capacity_seq);
 	else
-		debit_cancel(f, uid, generation);
+		debit_cancel(f, job->gang->uid, job->generation);
 }
 
 /* The job of the gang, which it takes: a new one, or one whose gang is replaced. */
@@ -83,7 +85,7 @@ static struct fleet_job *job_with(struct fleet *f, struct gang *take_gang)
 
 	if (job) {
 		if (job->placed)
-			end_debit(f, take_gang->uid, job->generation, 0);
+			give_back(f, job, 0);
 		HASH_DEL(f->jobs, job); /* the key goes with the old gang */
 		release_gang(f, job);
 	} else {
@@ -103,12 +105,13 @@ int fleet_submit(struct fleet *f, const struct job *from, int32_t priority, int6
 	struct fleet_job *job;
 	struct gang *g;
 
-	event(f);
+	assert(!f->session.open);
 	if (gang_create(&f->model, from, priority, NULL, &g, err) < 0)
 		return -1;
 	job = job_with(f, g);
 	job->generation = generation;
 	pending_add(&f->pending, g);
+	f->resume.submitted = true;
 	return 0;
 }
 
@@ -168,10 +171,10 @@ void fleet_requeue(struct fleet *f, const char *uid, int64_t generation, int64_t
 {
 	struct fleet_job *job = fleet_job_find(f, uid);
 
-	event(f);
+	assert(!f->session.open);
 	if (!job || !job->placed)
 		return;
-	end_debit(f, uid, job->generation, capacity_seq);
+	give_back(f, job, capacity_seq);
 	if (refusal)
 		remember_refusal(job, job->placed, refusal, capacity_seq);
 	fleet_charge(f, job, -1);
@@ -219,10 +222,10 @@ void fleet_forget(struct fleet *f, const char *uid, int64_t capacity_seq)
 {
 	struct fleet_job *job = fleet_job_find(f, uid);
 
-	event(f);
+	assert(!f->session.open);
 	if (!job)
 		return;
 	if (job->placed)
-		end_debit(f, uid, job->generation, capacity_seq);
+		give_back(f, job, capacity_seq);
 	job_free(f, job);
 }

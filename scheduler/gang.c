@@ -134,21 +134,33 @@ int gang_variant(const struct gang *g, const int32_t *choices)
 
 #define gang_of(node) container_of(node, struct gang, link)
 
+static inline uint64_t oldest_below(const struct treap_node *n)
+{
+	return n ? gang_of((struct treap_node *)(uintptr_t)n)->oldest : UINT64_MAX;
+}
+
 static inline bool gang_before(const struct treap_node *a, const struct treap_node *b)
 {
 	return plugins_order(gang_of((struct treap_node *)(uintptr_t)a),
 			     gang_of((struct treap_node *)(uintptr_t)b)) < 0;
 }
 
-static inline void no_summary(struct treap_node *n)
+static inline void find_oldest(struct treap_node *n)
 {
+	uint64_t left = oldest_below(n->left), right = oldest_below(n->right);
+	struct gang *g = gang_of(n);
+
+	g->oldest = left < right ? left : right;
+	if (g->seen < g->oldest)
+		g->oldest = g->seen;
 }
 
-DEFINE_TREAP(gang_tree, gang_before, no_summary)
+DEFINE_TREAP(gang_tree, gang_before, find_oldest)
 
 void pending_add(struct pending *p, struct gang *g)
 {
 	assert(!g->pending);
+	g->seen = 0;
 	p->root = gang_tree_insert(p->root, &g->link);
 	p->n++;
 	g->pending = true;
@@ -163,16 +175,40 @@ void pending_remove(struct pending *p, struct gang *g)
 	g->pending = false;
 }
 
-struct gang *pending_next(const struct pending *p, const struct gang *after)
+static void find_oldest_above(struct treap_node *t, struct treap_node *n)
 {
-	struct treap_node *t = p->root, *found = NULL;
+	if (t != n)
+		find_oldest_above(gang_before(n, t) ? t->left : t->right, n);
+	find_oldest(t);
+}
 
-	while (t) {
-		bool behind = !after || plugins_order(after, gang_of(t)) < 0;
+void pending_seen(struct pending *p, struct gang *g, uint64_t version)
+{
+	g->seen = version;
+	if (g->pending)
+		find_oldest_above(p->root, &g->link);
+}
 
-		if (behind)
-			found = t;
-		t = behind ? t->left : t->right;
-	}
-	return found ? gang_of(found) : NULL;
+struct search {
+	const struct gang *after;
+	uint64_t version;
+};
+
+static struct gang *find_next(struct treap_node *t, const struct search *s)
+{
+	struct gang *found;
+
+	if (oldest_below(t) >= s->version)
+		return NULL;
+	if (s->after && plugins_order(s->after, gang_of(t)) >= 0)
+		return find_next(t->right, s);
+	found = find_next(t->left, s);
+	if (found)
+		return found;
+	return gang_of(t)->seen < s->version ? gang_of(t) : find_next(t->right, s);
+}
+
+struct gang *pending_next(const struct pending *p, const struct gang *after, uint64_t version)
+{
+	return find_next(p->root, &(struct search){after, version});
 }

@@ -27,6 +27,8 @@ struct gang {
 	int charged;            /* variant that its queue is charged with; -1: none */
 	struct treap_node link; /* in a pending list */
 	bool pending;
+	uint64_t seen;   /* as pending_seen() was told; 0: never */
+	uint64_t oldest; /* seen of this and those below it in the list */
 };
 
 /* priority: of the job's class, looked up by the caller. choices: per task the alternative to take
@@ -45,7 +47,10 @@ struct pending {
 };
 void pending_add(struct pending *p, struct gang *g);
 void pending_remove(struct pending *p, struct gang *g); /* not there: nothing */
-/* The first gang behind `after`, which need not be pending any more; NULL: the very first. */
-struct gang *pending_next(const struct pending *p, const struct gang *after);
+/* The first gang behind `after` (which need not be pending any more; NULL: from the start) that was
+ * not seen at `version`; UINT64_MAX: seen or not. Skips others at no cost. */
+struct gang *pending_next(const struct pending *p, const struct gang *after, uint64_t version);
+/* The gang need not be looked at before there is a later version; 0: it must be. */
+void pending_seen(struct pending *p, struct gang *g, uint64_t version);
 
 #endif

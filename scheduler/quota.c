@@ -34,10 +34,24 @@ static void clear_capability(struct quota_queue *q)
 	q->has_capability = false;
 }
 
-void quota_set(struct quotas *q, const struct queue *queue)
+static bool is_the_same(const struct quota_queue *q, const struct queue *queue)
+{
+	if (!q->known || q->open != queue->open || q->has_capability != queue->has_capability ||
+	    q->n_capability != queue->capability.n)
+		return false;
+	for (size_t i = 0; i < q->n_capability; i++)
+		if (strcmp(q->capability[i].name, queue->capability.items[i].name) != 0 ||
+		    q->capability[i].amount != queue->capability.items[i].amount)
+			return false;
+	return true;
+}
+
+bool quota_set(struct quotas *q, const struct queue *queue)
 {
 	struct quota_queue *to = need(q, queue->meta.name);
 
+	if (is_the_same(to, queue))
+		return false;
 	clear_capability(to);
 	to->known = true;
 	to->open = queue->open;
@@ -47,6 +61,7 @@ void quota_set(struct quotas *q, const struct queue *queue)
 	for (size_t i = 0; i < queue->capability.n; i++)
 		to->capability[i] = (struct quota_tally){xstrdup(queue->capability.items[i].name),
 							 queue->capability.items[i].amount};
+	return true;
 }
 
 void quota_remove(struct quotas *q, const char *name)

@@ -37,7 +37,7 @@ struct quota_excess {
 };
 
 void quotas_finish(struct quotas *q);
-void quota_set(struct quotas *q, const struct queue *queue);
+bool quota_set(struct quotas *q, const struct queue *queue); /* false: nothing is new */
 void quota_remove(struct quotas *q, const char *name);
 const struct quota_queue *quota_find(const struct quotas *q, const char *name); /* known ones */
 

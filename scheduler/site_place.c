@@ -231,7 +231,7 @@ struct site_placement *site_next(struct site *s)
 	struct gang *g;
 
 	site_settle(s);
-	while (!placed && (g = pending_next(&s->pending, from))) {
+	while (!placed && (g = pending_next(&s->pending, from, UINT64_MAX))) {
 		uint64_t allowed = quota_allows(quota_find(&s->quotas, g->queue), g->form);
 		int variant = allowed ? allocate_best(s, g->form, allowed) : -1;
 

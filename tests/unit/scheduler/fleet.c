@@ -277,6 +277,57 @@ Test(fleet, a_session_may_stop_and_says_waiting_jobs_once)
 	fleet_destroy(f);
 }
 
+/* Else each submission would cost a look at all that wait. */
+Test(fleet, a_job_that_comes_or_goes_unplaced_is_no_news_for_others)
+{
+	struct fleet *f = fleet_create();
+	auto_json *decided = NULL;
+	uint64_t before;
+
+	add_queue(f, "{name: default}");
+	add_cluster(f, "{name: a, nodes: [{count: 1, allocatable: {cpu: 2}}]}");
+	submit(f, "{name: big1, tasks: [{name: m, requests: {cpu: 3}}]}");
+	submit(f, "{name: big2, tasks: [{name: m, requests: {cpu: 3}}]}");
+	decided = world_decide(f, 0);
+	cr_expect_eq(json_object_size(decided), 2);
+	before = fleet_version(f);
+	submit(f, "{name: big3, tasks: [{name: m, requests: {cpu: 3}}]}");
+	fleet_forget(f, "big1", 0);
+	add_queue(f, "{name: default}");
+	cr_expect_eq(fleet_version(f), before);
+	json_decref(decided);
+	decided = world_decide(f, 0);
+	cr_expect_eq(json_object_size(decided), 1);
+	cr_expect(json_object_get(decided, "big3"), "it is looked at");
+	cr_expect_eq(fleet_version(f), before);
+	add_queue(f, "{name: default, capability: {cpu: 1}}");
+	cr_expect_gt(fleet_version(f), before);
+	json_decref(decided);
+	decided = world_decide(f, 0);
+	cr_expect_eq(json_object_size(decided), 2, "their reason to wait is another");
+	fleet_destroy(f);
+}
+
+Test(fleet, what_a_placed_job_gives_back_is_news)
+{
+	struct fleet *f = fleet_create();
+	auto_json *decided = NULL;
+
+	add_queue(f, "{name: default}");
+	add_cluster(f, "{name: a, nodes: [{count: 1, allocatable: {cpu: 2}}]}");
+	submit(f, "{name: first, tasks: [{name: m, requests: {cpu: 2}}]}");
+	decided = world_decide(f, 0);
+	submit(f, "{name: second, submitted: 1, tasks: [{name: m, requests: {cpu: 2}}]}");
+	json_decref(decided);
+	decided = world_decide(f, 0);
+	cr_expect_str_eq(json_str_at(decided, "second", "waits", NULL), "NoRoom");
+	fleet_forget(f, "first", 0);
+	json_decref(decided);
+	decided = world_decide(f, 0);
+	cr_expect_str_eq(json_str_at(decided, "second", "cluster", NULL), "a");
+	fleet_destroy(f);
+}
+
 /* One decision of a session that then stops; "" when there is none. */
 static const char *decide_one(struct fleet *f, char name[16])
 {
