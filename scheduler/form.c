@@ -1,6 +1,5 @@
 #include "scheduler/form.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,10 +194,14 @@ static char *form_key(const struct options *o, size_t n_tasks)
 	struct strbuf b = {0};
 
 	for (size_t i = 0; i < n_tasks; i++) {
-		for (size_t k = 0; k < o[i].n; k++)
-			strbuf_addf(&b, "%" PRIu64 "x%" PRId32 "@%" PRId32 ",",
-				    o[i].parts[k].spec->serial, o[i].parts[k].replicas,
-				    o[i].parts[k].alternative);
+		for (size_t k = 0; k < o[i].n; k++) {
+			strbuf_addi(&b, (int64_t)o[i].parts[k].spec->serial);
+			strbuf_addc(&b, 'x');
+			strbuf_addi(&b, o[i].parts[k].replicas);
+			strbuf_addc(&b, '@');
+			strbuf_addi(&b, o[i].parts[k].alternative);
+			strbuf_addc(&b, ',');
+		}
 		strbuf_addc(&b, ';');
 	}
 	return strbuf_take(&b);

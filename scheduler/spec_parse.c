@@ -88,24 +88,53 @@ static json_t *node_selector(const json_t *pod_spec, const struct label *labels,
 	return all;
 }
 
-static json_t *content(const json_t *pod_spec, const struct resource_list *request,
-		       const struct label *labels, size_t n_labels)
+static void add_filled(json_t *j, const char *name, json_t *take_part)
 {
-	json_t *j = json_object(), *amounts = json_object();
+	if (json_object_size(take_part) || json_array_size(take_part))
+		json_object_set_new(j, name, take_part);
+	else
+		json_decref(take_part);
+}
+
+/* What is asked for beside resources. */
+static json_t *content(const json_t *pod_spec, const struct label *labels, size_t n_labels)
+{
+	json_t *j = json_object();
 	json_t *tolerations = (json_t *)(uintptr_t)json_at(pod_spec, "tolerations", NULL);
 	const char *node = json_str_at(pod_spec, "nodeName", NULL);
 
-	for (size_t i = 0; i < request->n; i++)
-		if (request->items[i].amount > 0)
-			json_set_int(amounts, request->items[i].name, request->items[i].amount);
-	json_object_set_new(j, "request", amounts);
-	json_object_set_new(j, "selector", node_selector(pod_spec, labels, n_labels));
+	add_filled(j, "selector", node_selector(pod_spec, labels, n_labels));
 	json_object_set(j, "terms", required_terms(pod_spec));
 	json_object_set(j, "tolerations", tolerations);
-	json_object_set_new(j, "ports", host_ports(pod_spec));
+	add_filled(j, "ports", host_ports(pod_spec));
 	if (node && *node)
 		json_set_str(j, "node", node);
 	return j;
+}
+
+static void add_amount(struct strbuf *key, const struct resource *r)
+{
+	strbuf_addi(key, (int64_t)strlen(r->name)); /* whatever is in it, it ends there */
+	strbuf_addc(key, ':');
+	strbuf_adds(key, r->name);
+	strbuf_addi(key, r->amount);
+	strbuf_addc(key, ',');
+}
+
+/* Most pods ask for resources only, and each submission asks here: no tree for those. */
+static char *make_key(const struct resource_list *request, const json_t *content)
+{
+	struct strbuf key = {0};
+
+	for (size_t i = 0; i < request->n; i++)
+		if (request->items[i].amount > 0)
+			add_amount(&key, &request->items[i]);
+	if (json_object_size(content)) {
+		auto_xfree char *rest = json_dumps(content, JSON_COMPACT | JSON_SORT_KEYS);
+
+		strbuf_adds(&key, rest);
+	}
+	return strbuf_take(&key);
 }
 
 /* --- from content to a spec --------------------------------------------------------------- */
@@ -309,8 +338,8 @@ int spec_intern(struct model *m, const json_t *pod_spec, const struct resource_l
 
 	if (check_supported(pod_spec, err) < 0)
 		return -1;
-	j = content(pod_spec, request, labels, n_labels);
-	key = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
+	j = content(pod_spec, labels, n_labels);
+	key = make_key(request, j);
 	HASH_FIND_STR(m->specs, key, s);
 	if (s) {
 		s->refs++;
