@@ -53,22 +53,16 @@ static void no_queue(struct server_write *w, const struct hub *hub, const char *
 		   near.best ? "\"? " : "", name);
 }
 
-static int check_queue(struct server_write *w, const struct hub *hub, struct error *err)
+static void check_queue(struct server_write *w, const struct hub *hub)
 {
 	const char *name = json_str_at(w->object, "spec", "queue", NULL);
-	struct doc *doc = hub_get(hub, hub_kind("queues"), NULL, name);
-	auto_free(queue_destroy) struct queue *q = NULL;
+	const struct doc *doc = hub_get(hub, hub_kind("queues"), NULL, name);
 
-	if (!doc) {
+	if (!doc)
 		no_queue(w, hub, name);
-		return 0;
-	}
-	if (queue_view(doc, &q, err))
-		return -1;
-	if (!q->open)
+	else if (!queue_is_open(doc))
 		causes_add(&w->causes, CAUSE_FORBIDDEN, "spec.queue", NULL,
 			   "queue \"%s\" is closed", name);
-	return 0;
 }
 
 static int check_room(struct server_write *w, const struct hub *hub, struct error *err)
@@ -77,7 +71,7 @@ static int check_room(struct server_write *w, const struct hub *hub, struct erro
 
 	if (w->causes.n)
 		return 0;
-	if (placer_admit(hub->placer, w->object, &w->causes, &warning, err))
+	if (placer_admit(hub->placer, w->object, w->op == SERVER_CREATE, &w->causes, &warning, err))
 		return -1;
 	if (warning)
 		server_write_warn(w, "%s", warning);
@@ -97,8 +91,7 @@ static int admit_job(struct server_write *w, const struct hub *hub, struct error
 	keep_finalizer(w->object);
 	if (!spec_changes(w))
 		return 0;
-	if (check_queue(w, hub, err))
-		return -1;
+	check_queue(w, hub);
 	return check_room(w, hub, err);
 }
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/scan.h"
 #include "federator/jobs_internal.h"
 #include "federator/placer.h"
 #include "federator/queues.h"
@@ -152,11 +153,20 @@ static void job_read(struct job_entry *e, const struct job *job)
 	placer_job_changed(e->jobs->hub->placer, e->doc, job);
 }
 
+/* NULL: it has none; caller frees. */
+static char *uid_of(const struct doc *doc)
+{
+	struct sv uid;
+	bool found =
+		scan_find_str((struct sv){doc->bytes, doc->size}, &uid, "metadata", "uid", NULL);
+
+	return found ? xstrndup(uid.p, uid.n) : NULL;
+}
+
 void jobs_changed(struct hub *hub, struct doc *doc, struct doc *prev)
 {
-	auto_json *tree = doc_tree(doc ? doc : prev);
-	const char *uid = json_str_at(tree, "metadata", "uid", NULL);
-	auto_free(job_destroy) struct job *job = NULL;
+	auto_xfree char *uid = uid_of(doc ? doc : prev);
+	auto_free(job_destroy) struct job *job = placer_take_admitted(hub->placer, doc, uid);
 	struct job_entry *e;
 	struct error err;
 
@@ -173,7 +183,7 @@ void jobs_changed(struct hub *hub, struct doc *doc, struct doc *prev)
 		e = entry_create(hub->jobs, uid);
 	doc_unref(e->doc);
 	e->doc = doc_ref(doc);
-	if (job_view_tree(tree, &job, &err))
+	if (!job && job_view(doc, &job, &err))
 		job_unreadable(e, err.text);
 	else
 		job_read(e, job);

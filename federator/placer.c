@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "federator/admitted.h"
 #include "federator/capable.h"
 #include "federator/jobs.h"
 #include "federator/placer_internal.h"
@@ -134,6 +135,7 @@ struct placer *placer_create(struct hub *hub)
 	p->hub = hub;
 	p->fleet = fleet_create();
 	p->capable = capable_create(hub);
+	p->admitted = admitted_create();
 	p->session = timer_create_in(hub->env, on_session, p);
 	p->unknowns = timer_create_in(hub->env, on_unknowns, p);
 	p->alarm = timer_create_in(hub->env, on_alarm, p);
@@ -166,6 +168,7 @@ void placer_destroy(struct placer *p)
 	forget_all(p);
 	fleet_destroy(p->fleet);
 	capable_destroy(p->capable);
+	admitted_destroy(p->admitted);
 	timer_destroy(p->session);
 	timer_destroy(p->unknowns);
 	timer_destroy(p->alarm);

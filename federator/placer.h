@@ -22,11 +22,14 @@ void placer_follow(struct placer *p);
  * groups that changed since that report. CONFLICT when that is not the one held: send all. */
 int placer_report(struct placer *p, const char *cluster, const json_t *report, struct error *err);
 
-/* For the submission of a job: INVALID with a cause NeverFits when every accepted cluster has
- * reported and none could hold it even when empty. *ret_warning (the caller's) is set when those
- * that have reported could not, and others have not reported yet. On every replica. */
-int placer_admit(struct placer *p, const json_t *job, struct causes *causes, char **ret_warning,
-		 struct error *err);
+/* For the submission of a job (created: of a new one): INVALID with a cause NeverFits when every
+ * accepted cluster has reported and none could hold it even when empty. *ret_warning (the caller's)
+ * is set when those that have reported could not, and others have not reported yet. On every
+ * replica. */
+int placer_admit(struct placer *p, const json_t *job, bool created, struct causes *causes,
+		 char **ret_warning, struct error *err);
+/* What placer_admit() read of the job, if this is its creation: the caller's. NULL: not here. */
+struct job *placer_take_admitted(struct placer *p, const struct doc *doc, const char *uid);
 
 /* Rows of controllers.c, and what the job and cluster controllers tell. */
 void placer_priority_changed(struct hub *hub, struct doc *doc, struct doc *prev);

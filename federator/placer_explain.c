@@ -2,11 +2,12 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "federator/admitted.h"
 #include "federator/capable.h"
 #include "federator/placer_internal.h"
 
-int placer_admit(struct placer *p, const json_t *job, struct causes *causes, char **ret_warning,
-		 struct error *err)
+int placer_admit(struct placer *p, const json_t *job, bool created, struct causes *causes,
+		 char **ret_warning, struct error *err)
 {
 	auto_free(job_destroy) struct job *view = NULL;
 	enum fleet_fit fit = FLEET_MAY_FIT;
@@ -17,11 +18,18 @@ int placer_admit(struct placer *p, const json_t *job, struct causes *causes, cha
 		return -1;
 	if (fit == FLEET_NO_CAPABLE)
 		*ret_warning = xstrdup(strbuf_str(&text));
+	if (fit != FLEET_NEVER_FITS && created && p->leading)
+		admitted_add(p->admitted, take_ptr(view));
 	if (fit != FLEET_NEVER_FITS)
 		return 0;
 	causes_add(causes, CAUSE_INVALID, "spec.tasks", NULL, "NeverFits: %s", strbuf_str(&text));
 	causes->items[causes->n - 1].reason_override = "NeverFits";
 	return 0;
+}
+
+struct job *placer_take_admitted(struct placer *p, const struct doc *doc, const char *uid)
+{
+	return doc && uid ? admitted_take(p->admitted, doc, uid) : NULL;
 }
 
 /* --- jobs that have, or had, a place --- */

@@ -59,6 +59,7 @@ struct placer {
 	struct hub *hub;
 	struct fleet *fleet;
 	struct capable *capable; /* asked while not leading */
+	struct admitted *admitted;
 	struct placed_job *jobs;
 	struct placed_cluster *clusters;
 	struct priority *priorities;
