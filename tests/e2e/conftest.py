@@ -16,11 +16,12 @@ RUN = pytest.StashKey[Run]()
 
 def pytest_addoption(parser):
     parser.addoption("--etcd", choices=["3.4", "3.6"], default="3.4", help="etcd below the hub")
+    parser.addoption("--share", default="run", help="name of the folder for logs that are kept")
 
 
 @pytest.fixture(scope="session")
 def run(request):
-    made = Run()
+    made = Run(request.config.getoption("--share"))
     request.config.stash[RUN] = made
     yield made
     made.close(keep_logs=request.session.testsfailed > 0)

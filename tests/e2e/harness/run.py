@@ -3,6 +3,7 @@
 The folder lies in memory (/dev/shm) where there is such a place. A run holds a lock on its folder
 and notes each pid with its start time; a later run ends what an unlocked folder still lists.
 """
+import contextlib
 import fcntl
 import os
 import shutil
@@ -32,6 +33,14 @@ def lock_folder(path):
     return lock
 
 
+@contextlib.contextmanager
+def alone(base):
+    """No other run begins meanwhile: a folder is new before it is locked."""
+    with open(os.path.join(base, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def end_leftovers(base):
     """Ends the processes and removes the folders of runs that were killed."""
     for entry in os.listdir(base):
@@ -57,12 +66,16 @@ def noted_pids(folder):
 
 
 class Run:
-    def __init__(self):
+    """label: the folder of build-check/e2e-logs in which logs are kept."""
+
+    def __init__(self, label="run"):
         base = base_dir()
-        end_leftovers(base)
+        with alone(base):
+            end_leftovers(base)
+            self.folder = tempfile.mkdtemp(prefix="run-", dir=base)
+            self._lock = lock_folder(self.folder)
+        self.label = label
         self._ports_dir = os.path.join(base, "ports")
-        self.folder = tempfile.mkdtemp(prefix="run-", dir=base)
-        self._lock = lock_folder(self.folder)
         self.logs = self.dir("logs")
         self.home = self.dir("home")
         self.env = {"PATH": os.environ["PATH"], "HOME": self.home, "TZ": "UTC",
@@ -141,6 +154,14 @@ class Run:
 
     def close(self, keep_logs=False):
         """Ends everything; raises when that brings a sanitizer report to light."""
+        for p in self.processes:
+            try:
+                f = open(f"/proc/{p.pid}/stat").read().rsplit(")", 1)[1].split()
+                print("CPU", p.name, (int(f[11]) + int(f[12])) / 100, file=open("/tmp/cpu-" + self.label, "a"))
+            except OSError:
+                pass
+        import resource
+        print("CPU self", resource.getrusage(resource.RUSAGE_SELF), "children", resource.getrusage(resource.RUSAGE_CHILDREN), file=open("/tmp/cpu-" + self.label, "a"))
         ours = [p for p in self.processes if p.sanitized]
         foreign = [p for p in self.processes if not p.sanitized]
         try:
@@ -158,7 +179,7 @@ class Run:
         for block in self._blocks:
             block.close()
         if keep_logs:
-            kept = paths.ROOT / "build-check" / "e2e-logs"
+            kept = paths.ROOT / "build-check" / "e2e-logs" / self.label
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(self.logs, kept)
         shutil.rmtree(self.folder, ignore_errors=True)
