@@ -154,14 +154,6 @@ class Run:
 
     def close(self, keep_logs=False):
         """Ends everything; raises when that brings a sanitizer report to light."""
-        for p in self.processes:
-            try:
-                f = open(f"/proc/{p.pid}/stat").read().rsplit(")", 1)[1].split()
-                print("CPU", p.name, (int(f[11]) + int(f[12])) / 100, file=open("/tmp/cpu-" + self.label, "a"))
-            except OSError:
-                pass
-        import resource
-        print("CPU self", resource.getrusage(resource.RUSAGE_SELF), "children", resource.getrusage(resource.RUSAGE_CHILDREN), file=open("/tmp/cpu-" + self.label, "a"))
         ours = [p for p in self.processes if p.sanitized]
         foreign = [p for p in self.processes if not p.sanitized]
         try:
