@@ -37,7 +37,7 @@ static bool has_reported(const struct cluster_question *q)
 
 static void why_report(const struct cluster_question *q, struct strbuf *out)
 {
-	strbuf_adds(out, "has not reported its room yet");
+	strbuf_adds(out, "room not reported yet");
 }
 
 const struct plugin plugin_report = {
@@ -55,7 +55,7 @@ static bool takes_namespace(const struct cluster_question *q)
 
 static void why_namespace(const struct cluster_question *q, struct strbuf *out)
 {
-	strbuf_addf(out, "does not take namespace %s", q->job->gang->ns);
+	strbuf_addf(out, "not open to namespace %s", q->job->gang->ns);
 }
 
 const struct plugin plugin_namespace = {.name = "namespace",
@@ -105,7 +105,7 @@ static bool is_selected(const struct cluster_question *q)
 
 static void why_selector(const struct cluster_question *q, struct strbuf *out)
 {
-	strbuf_addf(out, "is not %s", q->job->gang->selector_text);
+	strbuf_addf(out, "not %s", q->job->gang->selector_text);
 }
 
 const struct plugin plugin_selector = {
