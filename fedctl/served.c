@@ -15,8 +15,8 @@ static bool is_first_of_group(size_t i)
 	return true;
 }
 
-/* Subresources are no kinds. */
-static void add_names(const json_t *group, struct strbuf *out)
+/* The keys are names: some groups share one. Subresources are no kinds. */
+static void add_names(const json_t *group, json_t *names)
 {
 	json_t *resource;
 	size_t i;
@@ -25,11 +25,11 @@ static void add_names(const json_t *group, struct strbuf *out)
 		const char *name = json_str_at(resource, "name", NULL);
 
 		if (name && !strchr(name, '/'))
-			strbuf_addf(out, "%s%s", out->size ? ", " : "", name);
+			json_object_set_new(names, name, json_true());
 	}
 }
 
-static void add_group(struct session *s, const struct kind *k, struct strbuf *out)
+static void add_group(struct session *s, const struct kind *k, json_t *names)
 {
 	auto_strbuf path = {0};
 	auto_json *group = NULL;
@@ -39,16 +39,21 @@ static void add_group(struct session *s, const struct kind *k, struct strbuf *ou
 	strbuf_addf(&path, "%s%s/%s", *k->group ? "/apis/" : "/api", k->group, k->version);
 	call.path = path.bytes;
 	if (!session_call(s, &call, &group, &err))
-		add_names(group, out);
+		add_names(group, names);
 }
 
 int session_not_served(struct session *s, const struct kind *kind, struct error *err)
 {
+	auto_json *names = json_object();
 	auto_strbuf served = {0};
+	const char *name;
+	json_t *mark;
 
 	for (size_t i = 0; i < kinds_count; i++)
 		if (is_first_of_group(i))
-			add_group(s, kinds[i], &served);
+			add_group(s, kinds[i], names);
+	json_object_foreach (names, name, mark)
+		strbuf_addf(&served, "%s%s", served.size ? ", " : "", name);
 	return error_set(err, ERR_NOT_FOUND, "%s does not serve %s%s%s", s->config.server,
 			 kind->plural, served.size ? "; it serves " : "", strbuf_str(&served));
 }

@@ -309,6 +309,22 @@ static const struct error *wait_parts(struct waiting *w, struct part *parts)
 
 /* --- the whole --- */
 
+static void fail_one(const struct waiting *w, const struct waited *j, struct error *err)
+{
+	const char *name = j->job.name;
+
+	if (w->what == WAIT_FOR_GONE)
+		error_set(err, ERR_TIMEOUT,
+			  "timed out: job %s is still being deleted; see: fedctl describe job/%s",
+			  name, name);
+	else if (!j->text)
+		error_set(err, ERR_TIMEOUT,
+			  "timed out: the federator has not answered how job %s is", name);
+	else
+		error_set(err, ERR_TIMEOUT, "timed out: job %s %s; see: fedctl explain job/%s",
+			  name, j->text, name);
+}
+
 static void say_timeout(const struct waiting *w)
 {
 	size_t left = 0, last = 0;
@@ -320,15 +336,8 @@ static void say_timeout(const struct waiting *w)
 		left++;
 		last = i;
 	}
-	if (left == 1 && w->what == WAIT_FOR_GONE)
-		error_set(&err, ERR_TIMEOUT,
-			  "timed out: job %s is still being deleted; see: fedctl describe job/%s",
-			  w->jobs[last].job.name, w->jobs[last].job.name);
-	else if (left == 1)
-		error_set(&err, ERR_TIMEOUT, "timed out: job %s %s; see: fedctl explain job/%s",
-			  w->jobs[last].job.name,
-			  w->jobs[last].text ? w->jobs[last].text : "was not seen",
-			  w->jobs[last].job.name);
+	if (left == 1)
+		fail_one(w, &w->jobs[last], &err);
 	else
 		error_set(&err, ERR_TIMEOUT,
 			  "timed out: %zu of %zu jobs are left; see: fedctl get jobs", left, w->n);

@@ -13,7 +13,7 @@ def job(name, queue="default", replicas=1):
 
 def queue(name):
     return {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
-            "metadata": {"name": name}, "spec": {"weight": 1}}
+            "metadata": {"name": name}, "spec": {}}
 
 
 @pytest.fixture
