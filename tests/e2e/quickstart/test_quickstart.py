@@ -7,7 +7,10 @@ import subprocess
 import time
 
 import pytest
-from harness.paths import ROOT
+from harness import wait
+from harness.paths import ROOT, tool
+
+pytestmark = pytest.mark.timeout(900)  # a first run builds everything
 
 JOBS = ("hello", "example-job", "near-data")
 
@@ -26,16 +29,31 @@ class Checkout:
         self.env = dict(run.env, FEDERATOR_PORT=str(self.port), FEDERATOR_ETCD_PORT=str(etcd),
                         FEDERATOR_SANDBOX_PORT=str(first))
 
-    def start(self, *args):
+    def start(self, *args, env=None):
         # Where the tests themselves run in the background, SIGINT is ignored, and would be here too.
-        return subprocess.Popen(["./quickstart", *args], cwd=self.path, env=self.env, text=True,
+        return subprocess.Popen(["./quickstart", *args], cwd=self.path, text=True,
+                                env=dict(self.env, **(env or {})),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
-    def run(self, *args, timeout=300):
-        process = self.start(*args)
+    def run(self, *args, env=None, timeout=300):
+        process = self.start(*args, env=env)
         out, error = process.communicate(timeout=timeout)
         return process.returncode, out, error
+
+    def home(self):
+        return os.path.join(self.path, ".quickstart")
+
+    def pid(self, server):
+        with open(os.path.join(self.home(), "run", f"{server}.pid")) as source:
+            return int(source.read())
+
+    def kill(self, *servers):
+        """As a crash does; returns when none is there any more."""
+        count = len(self.processes())
+        for server in servers:
+            os.kill(self.pid(server), signal.SIGKILL)
+        wait.until(lambda: len(self.processes()) == count - len(servers), 10)
 
     def processes(self):
         """Of servers that have this checkout's state on their command line."""
@@ -63,13 +81,82 @@ def one_line(error):
     return len(lines) == 1 and lines[0].startswith("quickstart: ")
 
 
+def assert_three_ran(out):
+    assert "3 of 3 completed" in out
+    for row in ("hello        large ", "example-job  gpu ", "near-data    arm "):
+        assert row in out, out
+    assert 'hello said:  "Hello from large-' in out
+
+
+# --- before anything is done: nothing is left behind ---
+
+@pytest.mark.parametrize("ports, said", [
+    ({"FEDERATOR_PORT": "https"}, "FEDERATOR_PORT=https is no port: a number from 1 to 65533"),
+    ({"FEDERATOR_ETCD_PORT": "0"}, "FEDERATOR_ETCD_PORT=0 is no port"),
+    ({"FEDERATOR_SANDBOX_PORT": "65534"}, "FEDERATOR_SANDBOX_PORT=65534 is no port"),
+    ({"FEDERATOR_PORT": "21000", "FEDERATOR_ETCD_PORT": "20999"}, "port 21000 is used twice"),
+    ({"FEDERATOR_PORT": "21002", "FEDERATOR_SANDBOX_PORT": "21000"}, "port 21002 is used twice"),
+])
+def test_0_wrong_ports_are_named_at_once(checkout, ports, said):
+    code, out, error = checkout.run(env=ports, timeout=20)
+    assert code == 1 and out == ""
+    assert one_line(error) and said in error
+    assert not os.path.exists(checkout.home())
+
+
+def test_0_a_busy_port_is_named_with_its_holder_before_the_build(checkout):
+    with socket.create_server(("127.0.0.1", checkout.port)):
+        code, out, error = checkout.run(timeout=20)
+    assert code == 1 and out == ""
+    assert one_line(error) and f"port {checkout.port} is taken" in error
+    assert f"pid {os.getpid()}" in error and "FEDERATOR_PORT" in error
+    assert not os.path.exists(checkout.home())
+
+
+def test_0_wrong_words_are_told_and_help_names_the_ports(checkout):
+    code, _, error = checkout.run("strat")
+    assert code == 1 and one_line(error) and '"strat"' in error
+    assert checkout.run("stop", "now")[0] == 1
+    code, out, _ = checkout.run("--help")
+    assert code == 0
+    for variable in ("FEDERATOR_PORT", "FEDERATOR_ETCD_PORT", "FEDERATOR_SANDBOX_PORT"):
+        assert variable in out
+
+
+@pytest.mark.parametrize("number, seen", [
+    (signal.SIGINT, "The Meson build system"), (signal.SIGTERM, "Compiling")], ids=["SIGINT", "SIGTERM"])
+def test_0_a_first_run_that_is_interrupted_in_its_build_leaves_nothing(checkout, number, seen):
+    process = checkout.start()
+    log = os.path.join(checkout.home(), "log", "build.log")
+    wait.until(lambda: os.path.exists(log) and seen in open(log).read(), 300)
+    began = time.monotonic()
+    process.send_signal(number)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert one_line(error) and "interrupted" in error
+    assert time.monotonic() - began < 5
+    assert not os.path.exists(checkout.home())
+    assert checkout.processes() == []
+
+
+def test_0_a_build_that_fails_says_where_its_log_is(checkout):
+    with open(os.path.join(checkout.path, "base", "closest.c"), "a") as source:
+        source.write("int broken = ;\n")
+    code, _, error = checkout.run(timeout=300)
+    log = os.path.join(checkout.home(), "log", "build.log")
+    assert code == 1 and one_line(error)
+    assert "error: expected expression" in error and log in error
+    with open(log) as source:
+        assert "int broken" in source.read()
+    subprocess.run(["git", "checkout", "-q", "base/closest.c"], cwd=checkout.path, check=True)
+
+
+# --- on what is there ---
+
 def test_1_first_run_ends_with_the_screen(checkout):
     code, out, error = checkout.run(timeout=600)
     assert code == 0, out + error
-    assert "3 of 3 completed" in out
-    for row in ("hello        large ", "example-job  gpu ", "near-data    arm "):
-        assert row in out
-    assert 'hello said:  "Hello from large-' in out
+    assert_three_ran(out)
 
 
 def test_2_second_run_reuses_what_is_there_within_15_seconds(checkout):
@@ -102,13 +189,41 @@ def test_5_stop_ends_all_and_a_run_after_it_starts_all_again(checkout):
     assert code == 0, out + error
 
 
+@pytest.mark.parametrize("servers", [("sandbox-gpu",), ("agent-arm",), ("federator",), ("etcd",),
+                                     ("sandbox-large", "agent-large", "federator", "etcd")])
+def test_6_what_was_killed_is_started_again(checkout, servers):
+    checkout.kill(*servers)
+    code, out, error = checkout.run()
+    assert code == 0, out + error
+    assert_three_ran(out)
+
+
+def test_6_a_cluster_that_was_removed_joins_again(checkout):
+    """Its agent still has a certificate of the one that is gone."""
+    kubeconfig = os.path.join(checkout.home(), "hub", "admin.kubeconfig")
+    subprocess.run([tool("kubectl-1.36"), "--kubeconfig", kubeconfig, "delete", "cluster", "gpu"],
+                   check=True, capture_output=True)
+    code, out, error = checkout.run()
+    assert code == 0, out + error
+    assert_three_ran(out)
+
+
+def test_6_ports_stay_while_it_runs(checkout):
+    code, _, error = checkout.run(env={"FEDERATOR_PORT": "21000"})
+    assert code == 1 and one_line(error)
+    assert f"it runs with {checkout.port}: ./quickstart stop first" in error
+    code, out, error = checkout.run(env=dict.fromkeys(
+        ("FEDERATOR_PORT", "FEDERATOR_ETCD_PORT", "FEDERATOR_SANDBOX_PORT"), ""))
+    assert code == 0, out + error
+    assert f"https://127.0.0.1:{checkout.port}" in out
+
+
 def test_6_a_busy_port_is_named_with_its_holder(checkout):
     checkout.run("stop")
     with socket.create_server(("127.0.0.1", checkout.port)):
         code, _, error = checkout.run()
     assert code == 1
     assert one_line(error) and f"port {checkout.port} is taken" in error
-    assert f"pid {os.getpid()}" in error and "FEDERATOR_PORT" in error
     assert checkout.processes() == []
 
 
@@ -120,7 +235,7 @@ def test_7_interrupted_it_leaves_nothing_that_it_started(checkout):
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "interrupted" in error
+    assert one_line(error) and "interrupted" in error
     assert checkout.processes() == []
 
 
