@@ -73,6 +73,27 @@ static int ask(const struct put *p, const char *method, const char *name, json_t
 	return session_call(p->session, &call, ret, err);
 }
 
+/* Of what a new object needs, only its namespace can be missing, or the kind as a whole. */
+static int fail_lack(const struct put *p, struct error *err)
+{
+	const struct kind *namespaces = kind_find_typed("namespaces");
+	const struct manifest *m = p->manifest;
+	auto_xfree char *meant = NULL;
+
+	if (!p->session->details)
+		return session_not_served(p->session, m->kind, err);
+	if (!m->ns)
+		return -1;
+	meant = session_closest(p->session, namespaces, NULL, m->ns);
+	if (meant)
+		return error_set(err, ERR_NOT_FOUND,
+				 "%s %s: namespace \"%s\" not found; did you mean \"%s\"?",
+				 m->kind->singular, m->name ? m->name : "", m->ns, meant);
+	return error_set(err, ERR_NOT_FOUND,
+			 "%s %s: namespace \"%s\" not found; make it: kubectl create namespace %s",
+			 m->kind->singular, m->name ? m->name : "", m->ns, m->ns);
+}
+
 static int create(const struct put *p, json_t **ret_job, struct error *err)
 {
 	const struct manifest *m = p->manifest;
@@ -80,9 +101,7 @@ static int create(const struct put *p, json_t **ret_job, struct error *err)
 	const char *name;
 
 	if (ask(p, "POST", NULL, &made, err))
-		return err->code == ERR_NOT_FOUND && !p->session->details
-			       ? session_not_served(p->session, m->kind, err)
-			       : -1;
+		return err->code == ERR_NOT_FOUND ? fail_lack(p, err) : -1;
 	name = json_str_at(made, "metadata", "name", NULL);
 	say_done(p, name ? name : m->name, is_job(m) ? "submitted" : "created");
 	if (is_job(m) && name)

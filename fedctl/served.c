@@ -54,6 +54,6 @@ int session_not_served(struct session *s, const struct kind *kind, struct error 
 			add_group(s, kinds[i], names);
 	json_object_foreach (names, name, mark)
 		strbuf_addf(&served, "%s%s", served.size ? ", " : "", name);
-	return error_set(err, ERR_NOT_FOUND, "%s does not serve %s%s%s", s->config.server,
+	return error_set(err, ERR_BAD_REQUEST, "%s does not serve %s%s%s", s->config.server,
 			 kind->plural, served.size ? "; it serves " : "", strbuf_str(&served));
 }

@@ -56,7 +56,7 @@ char *session_closest(struct session *s, const struct kind *kind, const char *ns
 int session_not_found(struct session *s, const struct kind *kind, const char *ns, const char *name,
 		      struct error *err);
 
-/* "https://... does not serve pods; it serves jobs, ...", asking what it does. */
+/* BAD_REQUEST: "https://... does not serve pods; it serves jobs, ...", asking what it does. */
 int session_not_served(struct session *s, const struct kind *kind, struct error *err);
 
 /* Runs the loop until somebody sets *done by session_wake(). */

@@ -65,6 +65,19 @@ def test_what_only_then_is_refused_is_told_with_what_was_left_out(submit, memory
     assert not exists(memory_hub, f"{name}-b")
 
 
+def test_a_namespace_that_is_not_there_is_named_unless_it_comes_along(submit, memory_hub, name):
+    there = dict(job(name), metadata={"name": name, "namespace": name})
+    assert submit([there])[2] == [f'error: job {name}: namespace "{name}" not found; make it: '
+                                  f'kubectl create namespace {name}']
+    typed = dict(job(name), metadata={"name": name, "namespace": "defualt"})
+    assert submit([typed])[2] == [f'error: job {name}: namespace "defualt" not found; did you mean '
+                                  '"default"?']
+    made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    code, out, errors = submit([made, there])
+    assert (code, errors) == (0, [])
+    assert out == [f"namespace {name} created", f"job {name}/{name} submitted"]
+
+
 def test_a_dry_run_checks_all_and_keeps_nothing(submit, memory_hub, name):
     code, out, errors = submit([job(f"{name}-a"), job(f"{name}-b", replicas=-1)],
                                flags=["--dry-run"])
