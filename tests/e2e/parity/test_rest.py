@@ -176,7 +176,7 @@ WRITES = {
     "create": ("POST cm", obj("cm", body=data(a="1"))),
     "create without kind": ("POST cm", meta(name="b")),
     "create of ours": ("POST ds", obj("ds", "{ns}-b", {"spec": {"size": "1Gi"}})),
-    "create a queue": ("POST q", obj("q", "{ns}-b", {"spec": {"weight": 2}})),
+    "create a queue": ("POST q", obj("q", "{ns}-b", {"spec": {"capability": {"cpu": 2}}})),
     "create a lease": ("POST lease", obj("lease", body=LEASE)),
     "create a namespace": ("POST /api/v1/namespaces", meta(name="{ns}-b")),
     "create a priority class": ("POST pc", obj("pc", "{ns}-b", {"value": 5})),
@@ -227,7 +227,7 @@ WRITES = {
     "a type": ("POST ds", obj("ds", "{ns}-b", {"spec": {"size": [1]}})),
     "a pattern": ("POST ds", obj("ds", "{ns}-b", {"spec": {"size": "abc"}})),
     "a spec that is null": ("POST ds", obj("ds", "{ns}-b", {"spec": None})),
-    "a minimum": ("POST q", obj("q", "{ns}-b", {"spec": {"weight": -1}})),
+    "a minimum": ("POST job", obj("job", body={"spec": {"tasks": [WORKER], "minSuccess": 0}})),
     "an enum": ("POST cl", obj("cl", "{ns}-b", {"spec": {"taints": [
         {"key": "a", "effect": "NoExecute"}]}})),
     "a type of a job": ("POST job", obj("job", body={"spec": {"tasks": [WORKER],
