@@ -56,7 +56,7 @@ Test(reasons, a_cluster_that_comes_is_spoken_of)
 	put_job(b, "j", "");
 	bed_wait_detail(b, "j", "no cluster has joined");
 	bed_cluster(b, "a");
-	bed_wait_detail(b, "j", "a: has not reported its room yet");
+	bed_wait_detail(b, "j", "a: room not reported yet");
 	bed_report(b, "a", 1, 0);
 	bed_wait_pending(b, "j", "NoRoom");
 	bed_destroy(b);
