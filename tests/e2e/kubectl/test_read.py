@@ -147,14 +147,18 @@ def test_a_watch_of_a_list_prints_what_comes(kubectl, sample, made, ns, name, be
 
 def test_a_watch_of_one_object_prints_each_of_its_states_once(kubectl, sample, made, ns, name,
                                                               beside):
-    watcher = beside(kubectl.start("get", sample.resource, name, "-w", "-o",
-                                   "jsonpath={.metadata.labels.step}.{'\\n'}"))
-    watcher.wait_log(r"(?m)^\.$")
+    """A controller may write its status meanwhile, which is a state too."""
+    watcher = beside(kubectl.start(
+        "get", sample.resource, name, "-w", "-o",
+        "jsonpath={.metadata.resourceVersion} {.metadata.labels.step}.{'\\n'}"))
+    watcher.wait_log(r"(?m)^\d+ \.$")
     for step in ("one", "two"):
         kubectl.server.merge(sample.path(ns, name), {"metadata": {"labels": {"step": step}}})
-        watcher.wait_log(rf"(?m)^{step}\.$")
-    assert [line for line in watcher.text().splitlines() if line.endswith(".")] == \
-        [".", "one.", "two."]
+        watcher.wait_log(rf"(?m)^\d+ {step}\.$")
+    lines = [line for line in watcher.text().splitlines() if re.fullmatch(r"\d+ \w*\.", line)]
+    versions, steps = zip(*(line.split() for line in lines))
+    assert len(set(versions)) == len(versions)
+    assert [step for i, step in enumerate(steps) if step not in steps[:i]] == [".", "one.", "two."]
 
 
 @pytest.mark.samples(*EACH_SORT)
