@@ -68,6 +68,47 @@ Test(join, a_request_that_somebody_removed_is_made_again)
 	join_destroy(j);
 }
 
+Test(join, ends_for_what_no_waiting_cures_and_says_what_to_do)
+{
+	static const struct {
+		int status;
+		const char *body, *why;
+	} cases[] = {
+		{401, "{}",
+		 "the hub at https://hub:7443 does not know the token of --token-file "
+		 "\"/tmp/token-\", or it has expired; make one: fedctl cluster token create gpu"},
+		{403, "{\"kind\":\"Status\",\"code\":403,\"message\":\"not this cluster\"}",
+		 "the hub at https://hub:7443 refuses cluster gpu: not this cluster"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		auto_free(process_destroy) struct process *p = process_create();
+		struct join *j = start(p);
+
+		p->agent.settings.token_file = (char *)(uintptr_t) "/tmp/token-";
+		peer_answer(p->elsewhere, cases[i].status, cases[i].body);
+		cr_expect_eq(p->stopped, 1);
+		cr_expect_eq(p->exit_code, 1);
+		cr_expect_str_eq(p->why, cases[i].why);
+		p->agent.settings.token_file = NULL;
+		join_destroy(j);
+	}
+}
+
+Test(join, goes_on_when_the_hub_is_away_for_a_while)
+{
+	auto_free(process_destroy) struct process *p = process_create();
+	struct join *j = start(p);
+
+	for (int i = 0; i < 3; i++) {
+		peer_lose(p->elsewhere, ERR_UNREACHABLE);
+		process_advance(p, 1000);
+	}
+	cr_expect_eq(p->stopped, 0);
+	announce(p);
+	join_destroy(j);
+}
+
 /* At each step: nothing of it is left, and nothing calls back. */
 Test(join, may_end_at_any_time)
 {

@@ -13,6 +13,7 @@ void agent_stop(struct agent *a, int exit_code, const char *why)
 
 	p->stopped++;
 	p->exit_code = exit_code;
+	snprintf(p->why, sizeof(p->why), "%s", why);
 }
 
 void agent_deposed(struct agent *a, const char *why)

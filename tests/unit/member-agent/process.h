@@ -16,6 +16,7 @@ struct process {
 	size_t connected, deposed, stopped;
 	char *deposed_why;
 	int exit_code;
+	char why[500];
 };
 
 struct process *process_create(void);
