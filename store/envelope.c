@@ -8,7 +8,7 @@
 /* Documents are small: a window of 8 KiB and few hash heads, which are cleared for each of them. */
 #define DEFLATE_LEVEL  1
 #define DEFLATE_WINDOW (-13)
-#define DEFLATE_MEMORY 6
+#define DEFLATE_MEMORY 5
 #define INFLATE_WINDOW (-15)
 /* Less than an eighth saved does not pay for inflating it in every reader. */
 #define WORTHWHILE(packed, size) ((packed) < (size) - (size) / 8)
