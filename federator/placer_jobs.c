@@ -39,9 +39,10 @@ static const json_t *last_attempt(const json_t *job)
 	return json_array_get(list, json_array_size(list) - 1);
 }
 
+/* What a cluster lacks shows in its next report, whether it is in use or not there at all. */
 static bool is_room(const char *reason)
 {
-	return reason && !strcmp(reason, "NoRoom");
+	return reason && (!strcmp(reason, "NoRoom") || !strcmp(reason, "NeverFits"));
 }
 
 /* How many of the last attempts in this cluster, without a break, ended other than by room. */

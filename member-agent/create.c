@@ -19,11 +19,13 @@ struct create {
 	int64_t timeout_ms;
 	enum phase phase;
 	struct error refusal; /* of the POST, when the GET may still find the object */
-	bool refused;
+	bool refused, dropped;
 	unsigned tries;
+	int64_t denied_ms; /* boot time, since; 0: not denied */
 	struct kube_call *call;
 	struct timer *timer;
 	create_done done;
+	void (*unanswered)(void *arg);
 	void *arg;
 };
 
@@ -53,6 +55,32 @@ static bool forbidden_is_transient(const char *text)
 	};
 
 	return has_any(text, parts, ARRAY_LEN(parts));
+}
+
+/* "pods is forbidden: User "u" cannot create resource "pods" in API group "" in ...": admission
+ * names no user. */
+bool error_is_denied(const struct error *err)
+{
+	return err->code == ERR_FORBIDDEN && strstr(err->text, "forbidden: User \"") &&
+	       strstr(err->text, "\" cannot ");
+}
+
+bool denial_lasts(struct env *env, int64_t *since_ms)
+{
+	int64_t now = env_mono_ms(env);
+
+	if (!*since_ms)
+		*since_ms = now;
+	return now - *since_ms >= DENIED_FOR_MS;
+}
+
+const char *refusal_reason(const struct error *err)
+{
+	if (strstr(err->text, "quota"))
+		return "QuotaExceeded";
+	if (strstr(err->text, "being terminated") || err->code == ERR_NOT_FOUND)
+		return "NamespaceTerminating";
+	return "Forbidden";
 }
 
 /* Quotas are charged by their latest status only: two writers at once. */
@@ -113,13 +141,50 @@ static void create_send(struct create *c);
 
 static void on_timer(void *arg)
 {
-	create_send(arg);
+	struct create *c = arg;
+
+	if (c->dropped && c->phase == PHASE_POST)
+		finish(c, CREATE_DROPPED, NULL, 0, NULL);
+	else
+		create_send(c);
+}
+
+static void again_within(struct create *c, enum phase phase, int64_t max_ms)
+{
+	c->phase = phase;
+	timer_start(c->timer, env_backoff_ms(c->env, c->tries++, RETRY_BASE_MS, max_ms));
 }
 
 static void again(struct create *c, enum phase phase)
 {
-	c->phase = phase;
-	timer_start(c->timer, env_backoff_ms(c->env, c->tries++, RETRY_BASE_MS, RETRY_MAX_MS));
+	again_within(c, phase, RETRY_MAX_MS);
+}
+
+/* Whether it is there is asked on another connection: this one may yet carry out what was sent. */
+static void look(struct create *c)
+{
+	kube_fresh_connection(c->kube);
+	c->phase = PHASE_GET;
+	create_send(c);
+}
+
+/* True when it was: rights that lack for a moment are no refusal. */
+static bool took_denial(struct create *c, const struct kube_answer *a)
+{
+	if (!error_is_denied(&a->err)) {
+		c->denied_ms = 0;
+		return false;
+	}
+	if (denial_lasts(c->env, &c->denied_ms))
+		finish(c, CREATE_REFUSED, NULL, 0, &a->err);
+	else
+		again_within(c, c->phase, DENIED_RETRY_MS);
+	return true;
+}
+
+static bool may_yet_be_carried_out(const struct kube_answer *a)
+{
+	return a->status ? a->status >= 500 : a->err.code != ERR_UNREACHABLE;
 }
 
 static void on_post(struct create *c, const struct kube_answer *a)
@@ -128,21 +193,20 @@ static void on_post(struct create *c, const struct kube_answer *a)
 		finish(c, CREATE_MADE, a->body, a->size, NULL);
 		return;
 	}
+	if (may_yet_be_carried_out(a) && c->unanswered)
+		c->unanswered(c->arg);
+	if (took_denial(c, a))
+		return;
 	c->refused = !answer_is_transient(a) && !waits_for_account(c, a) && a->status != 409;
 	c->refusal = a->err;
 	/* Nothing left this machine, or the object itself is wrong: there is nothing to look for.
 	 */
-	if (a->err.code == ERR_UNREACHABLE || a->status == 429) {
+	if (a->err.code == ERR_UNREACHABLE || a->status == 429)
 		again(c, PHASE_POST);
-		return;
-	}
-	if (c->refused && a->status != 403) {
+	else if (c->refused && a->status != 403)
 		finish(c, CREATE_REFUSED, NULL, 0, &a->err);
-		return;
-	}
-	kube_fresh_connection(c->kube);
-	c->phase = PHASE_GET;
-	create_send(c);
+	else
+		look(c);
 }
 
 static void on_get(struct create *c, const struct kube_answer *a)
@@ -151,6 +215,8 @@ static void on_get(struct create *c, const struct kube_answer *a)
 		finish(c, CREATE_FOUND, a->body, a->size, NULL);
 		return;
 	}
+	if (took_denial(c, a))
+		return;
 	if (a->status != 404) {
 		again(c, PHASE_GET);
 		return;
@@ -203,6 +269,7 @@ struct create *create_start(struct kube *k, struct env *env, const struct create
 	c->timeout_ms = request->timeout_ms;
 	c->timer = timer_create_in(env, on_timer, c);
 	c->done = request->done;
+	c->unanswered = request->unanswered;
 	c->arg = request->arg;
 	create_send(c);
 	return c;
@@ -214,4 +281,11 @@ void create_cancel(struct create *c)
 		return;
 	kube_cancel(c->call);
 	create_free(c);
+}
+
+void create_drop(struct create *c)
+{
+	c->dropped = true;
+	if (timer_active(c->timer))
+		timer_start(c->timer, 0);
 }

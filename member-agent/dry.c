@@ -22,6 +22,7 @@ struct dry_run {
 	json_t **specs;
 	size_t next;
 	unsigned tries;
+	int64_t denied_ms; /* boot time, since; 0: not denied */
 	struct kube_call *call;
 	struct timer *timer;
 	dry_done done;
@@ -145,10 +146,12 @@ static void on_timer(void *arg)
 	ask_next(arg);
 }
 
-static bool is_passing(const struct dry_run *d, const struct kube_answer *a)
+static bool is_passing(struct dry_run *d, const struct kube_answer *a)
 {
 	if (a->status == 409 || answer_is_transient(a))
 		return true;
+	if (error_is_denied(&a->err))
+		return !denial_lasts(d->runner->env, &d->denied_ms);
 	return a->status == 403 && d->tries < ACCOUNT_TRIES &&
 	       (strstr(a->err.text, "service account") || strstr(a->err.text, "serviceaccount"));
 }
@@ -164,6 +167,7 @@ static void on_answer(const struct kube_answer *a, void *arg)
 		answer_keep(d->runner, d->twin, d->next, spec);
 		d->specs[d->next++] = json_incref(spec);
 		d->tries = 0;
+		d->denied_ms = 0;
 		ask_next(d);
 		return;
 	}
@@ -171,7 +175,8 @@ static void on_answer(const struct kube_answer *a, void *arg)
 		finish(d, &a->err);
 		return;
 	}
-	timer_start(d->timer, env_backoff_ms(d->runner->env, d->tries++, 50, RETRY_MAX_MS));
+	timer_start(d->timer, env_backoff_ms(d->runner->env, d->tries++, 50,
+					     d->denied_ms ? DENIED_RETRY_MS : RETRY_MAX_MS));
 }
 
 /* A name that nobody has: the answer must not depend on who holds the pod's own. */

@@ -111,6 +111,7 @@ static void say_no_room(struct runner *r, struct gang *gang, struct refusal *ret
 	bool later = !p || p->verdict == VERDICT_FULL || p->verdict == VERDICT_FITS;
 
 	refusal_set(ret_why, later ? "NoRoom" : "NeverFits", "%s", p ? p->detail : e->detail);
+	ret_why->lasting = !later && p->filter != FILTER_TAINTS;
 	ret_why->nearest_miss = nearest_miss(r, e);
 }
 

@@ -9,6 +9,7 @@ struct runner;
 
 struct refusal {
 	char reason[64], message[400];
+	bool lasting;         /* no node here could hold it, were it empty and without taints */
 	json_t *nearest_miss; /* or NULL */
 };
 void refusal_finish(struct refusal *r);
@@ -16,8 +17,8 @@ void refusal_set(struct refusal *r, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* All pods (pods NULL) or these only, booked at once under the job's uid. specs: of each task, as
- * the member's apiserver returned them. NULL with ret_why when it cannot be; NoRoom when it could
- * on emptier nodes. */
+ * the member's apiserver returned them. NULL with ret_why when it cannot be: NoRoom when it could
+ * on emptier nodes, else NeverFits. */
 struct site_placement *plan_make(struct runner *r, const struct twin *t, json_t *const *specs,
 				 const struct site_pod *pods, size_t n, struct refusal *ret_why);
 

@@ -54,6 +54,7 @@ void run_destroy(struct run *run)
 	placement_destroy(run->placement);
 	twin_destroy(run->twin);
 	free(run->counts_said);
+	free(run->twin_uid);
 	free(run->name);
 	free(run->uid);
 	free(run);
@@ -120,15 +121,32 @@ void run_set_placement(struct run *run, struct doc *doc)
 	run_poke(run);
 }
 
+static void drop_twin(struct run *run)
+{
+	dry_run_cancel(take_ptr(run->dry)); /* it reads the twin; run_poke() asks again */
+	twin_destroy(take_ptr(run->twin));
+}
+
+/* Made anew by others, as from a backup: what the old one owned is collected with it, and its
+ * status was not restored. */
+static void note_replaced(struct run *run, const struct twin *now)
+{
+	if (run->twin_uid && strcmp(run->twin_uid, now->meta.uid)) {
+		log_warn("runner", "placement %s: its record here was replaced", run->name);
+		supplies_destroy(take_ptr(run->supplies));
+		run->memory_unwritten = true;
+	}
+	free(run->twin_uid);
+	run->twin_uid = xstrdup(now->meta.uid);
+}
+
 void run_set_twin(struct run *run, struct doc *doc)
 {
 	struct twin *t;
 	struct error err;
 
 	if (!doc) {
-		dry_run_cancel(take_ptr(run->dry)); /* it reads the twin */
-		twin_destroy(run->twin);
-		run->twin = NULL;
+		drop_twin(run);
 		run_poke(run);
 		return;
 	}
@@ -138,8 +156,8 @@ void run_set_twin(struct run *run, struct doc *doc)
 		log_warn("runner", "placement %s: %s", run->name, err.text);
 		return;
 	}
-	dry_run_cancel(take_ptr(run->dry)); /* it reads the old one; run_poke() asks again */
-	twin_destroy(run->twin);
+	drop_twin(run);
+	note_replaced(run, t);
 	run->twin = t;
 	run->twin_version = doc->version;
 	if (!run->memory_loaded)
@@ -187,7 +205,7 @@ static void act_lost(struct run *run)
 	};
 	bool ending;
 
-	if (runner_is_shut_in(run->runner))
+	if (run_may_yet_grow(run))
 		return;
 	if (run_pods_live(run, &ending))
 		run_clear_pods(run, CLEAR_ALL);
@@ -218,7 +236,8 @@ static void act_release_bare(struct run *run)
 	bool ending;
 
 	claim_destroy(take_ptr(run->claim));
-	if (run->twin_create || (run->predecessors && runner_is_shut_in(run->runner)))
+	if (run->twin_create || !run_creates_settled(run) ||
+	    (run->predecessors && runner_is_shut_in(run->runner)))
 		return;
 	if (run_pods_live(run, &ending))
 		run_clear_pods(run, CLEAR_ALL);
@@ -280,6 +299,7 @@ static void act_without_placement(struct run *run)
 	bool ending, live = run_pods_live(run, &ending);
 
 	claim_destroy(take_ptr(run->claim));
+	run_drop_creates(run);
 	set_orphan(run, live && !run->settled && !run->twin_create &&
 				r->owner->ops->is_absent(r->owner, run->name,
 							 run->twin ? run->twin->claim_version : 0));

@@ -350,8 +350,7 @@ static void on_dry(json_t **take_specs, const struct error *err, void *arg)
 
 	c->dry = NULL;
 	if (!take_specs) {
-		claim_refuse(c, strstr(err->text, "quota") ? "QuotaExceeded" : "Forbidden", "%s",
-			     err->text);
+		claim_refuse(c, refusal_reason(err), "%s", err->text);
 		return;
 	}
 	c->specs = take_specs;

@@ -102,7 +102,7 @@ static void clear_place(struct run *run, struct place *p)
 	if (!p->pod->deleted_ns && !p->deleting)
 		delete_pod(run, p->pod, p);
 	p->deleting = true;
-	if (p->pod->deleted_ns && p->pod->has_finalizer && podinfo_has_ended(p->pod))
+	if (p->pod->deleted_ns && p->pod->has_finalizer && place_has_ended(p))
 		drop_finalizer(run, p);
 }
 
@@ -130,7 +130,7 @@ void run_drop_finalizers(struct run *run)
 	for (size_t i = 0; i < run->n_places; i++) {
 		struct place *p = run->places[i];
 
-		if (p->pod && p->pod->has_finalizer && podinfo_has_ended(p->pod))
+		if (p->pod && p->pod->has_finalizer && place_has_ended(p))
 			drop_finalizer(run, p);
 	}
 }

@@ -168,7 +168,7 @@ void run_forget(struct run *run)
 	struct runner *r = run->runner;
 	bool ending, live = run_pods_live(run, &ending);
 
-	if (run->twin_busy || run->twin_create || runner_is_shut_in(r))
+	if (run->twin_busy || run->twin_create || run_may_yet_grow(run))
 		return;
 	if (!r->owner->ops->is_absent(r->owner, run->name, run->twin->claim_version)) {
 		run_poke_in(run, 1000);

@@ -281,10 +281,13 @@ struct attempt run_attempt(const struct run *run, struct arena *arena)
 	return a;
 }
 
+bool place_has_ended(const struct place *p)
+{
+	return p->latched || podinfo_has_ended(p->pod);
+}
+
 static void count_live(const struct podinfo *pod, bool *live, bool *ending)
 {
-	if (podinfo_has_ended(pod))
-		return;
 	if (pod->deleted_ns)
 		*ending = true;
 	else
@@ -296,10 +299,11 @@ bool run_pods_live(const struct run *run, bool *ret_ending)
 	bool live = false, ending = false;
 
 	for (size_t i = 0; i < run->n_places; i++)
-		if (run->places[i]->pod)
+		if (run->places[i]->pod && !place_has_ended(run->places[i]))
 			count_live(run->places[i]->pod, &live, &ending);
 	for (size_t i = 0; i < run->n_strays; i++)
-		count_live(run->strays[i], &live, &ending);
+		if (!podinfo_has_ended(run->strays[i]))
+			count_live(run->strays[i], &live, &ending);
 	*ret_ending = ending;
 	return live;
 }

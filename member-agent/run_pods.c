@@ -59,6 +59,9 @@ static void take_object(struct place *p, const char *object, size_t size, bool f
 		return;
 	}
 	p->run->name_wait_ms = 0;
+	p->run->hold_reason[0] = '\0';
+	if (found && p->unanswered == 1)
+		p->unanswered_ms = 0; /* this is the one */
 	overbooked = place_is_overbooked(p, pod);
 	/* The informer may have seen more of it already, even its end. */
 	if (informer_version(r->informers[KIND_PODS]) < doc->version)
@@ -76,15 +79,28 @@ static void on_pod_made(enum create_result result, const char *object, size_t si
 	p->create = NULL;
 	p->run->runner->pods_in_flight--;
 	if (result == CREATE_REFUSED)
-		run_give_up(p->run,
-			    strstr(err->text, "quota")              ? "QuotaExceeded"
-			    : strstr(err->text, "being terminated") ? "NamespaceTerminating"
-			    : err->code == ERR_NOT_FOUND            ? "NamespaceTerminating"
-								    : "Forbidden",
-			    err->text);
+		run_refused(p->run, err);
+	else if (result == CREATE_DROPPED)
+		run_poke(p->run);
 	else
 		take_object(p, object, size, result == CREATE_FOUND);
 	runner_poke_waiting(p->run->runner);
+}
+
+static void on_unanswered(void *arg)
+{
+	struct place *p = arg;
+
+	p->unanswered++;
+	p->unanswered_ms = env_mono_ms(p->run->runner->env);
+}
+
+/* How long a POST without an answer may yet be carried out. */
+static int64_t unanswered_for_ms(const struct place *p)
+{
+	const struct runner *r = p->run->runner;
+
+	return p->unanswered_ms ? p->unanswered_ms + r->shutout_wait_ms - env_mono_ms(r->env) : 0;
 }
 
 static void create_pod(struct place *p)
@@ -106,9 +122,12 @@ static void create_pod(struct place *p)
 		.take_body = json_print(pod),
 		.timeout_ms = runner_write_timeout_ms(run->runner),
 		.done = on_pod_made,
+		.unanswered = on_unanswered,
 		.arg = p,
 	};
 
+	if (unanswered_for_ms(p) <= 0)
+		p->unanswered = 0;
 	run->runner->pods_in_flight++;
 	p->create = create_start(run->runner->member, run->runner->env, &request);
 }
@@ -149,4 +168,35 @@ void run_create_pods(struct run *run)
 		if (!name_is_held(p))
 			create_pod(p);
 	}
+}
+
+/* --- the end of making --- */
+
+void run_drop_creates(struct run *run)
+{
+	for (size_t i = 0; i < run->n_places; i++)
+		if (run->places[i]->create)
+			create_drop(run->places[i]->create);
+}
+
+bool run_creates_settled(struct run *run)
+{
+	int64_t wait = 0;
+	bool under_way = false;
+
+	run_drop_creates(run);
+	for (size_t i = 0; i < run->n_places; i++) {
+		int64_t ms = unanswered_for_ms(run->places[i]);
+
+		under_way = under_way || run->places[i]->create;
+		wait = ms > wait ? ms : wait;
+	}
+	if (!under_way && wait > 0)
+		run_poke_in(run, wait);
+	return !under_way && wait <= 0;
+}
+
+bool run_may_yet_grow(struct run *run)
+{
+	return runner_is_shut_in(run->runner) || !run_creates_settled(run);
 }

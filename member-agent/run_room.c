@@ -154,26 +154,39 @@ static size_t list_missing(const struct run *run, struct site_pod *pods)
 	return n;
 }
 
-static void no_room(struct run *run, const struct refusal *why)
+/* A shortage passes when others end, and a taint may; a node that there is not does not come. */
+static bool has_waited(struct run *run, const struct refusal *why)
 {
 	int64_t now = env_mono_ms(run->runner->env);
-	bool ending;
 
 	if (!run->room_wait_ms)
 		run->room_wait_ms = now;
+	if (!why->lasting)
+		run->never_fits_ms = 0;
+	else if (!run->never_fits_ms)
+		run->never_fits_ms = now;
+	return now - run->room_wait_ms >= NO_ROOM_WAIT_MS ||
+	       (run->never_fits_ms && now - run->never_fits_ms >= NEVER_WAIT_MS);
+}
+
+static void no_room(struct run *run, const struct refusal *why)
+{
+	bool ending, waited = has_waited(run, why);
+
 	/* Nothing of it runs, so that nothing is lost by starting elsewhere. */
-	if (run->half_made || (!run_pods_live(run, &ending) && !ending &&
-			       now - run->room_wait_ms > NO_ROOM_WAIT_MS)) {
-		run->room_wait_ms = 0;
+	if (run->half_made || (!run_pods_live(run, &ending) && !ending && waited)) {
+		run->room_wait_ms = run->never_fits_ms = 0;
 		run_give_up(run, why->reason, why->message);
 		return;
 	}
-	run_poke_in(run, 5000);
+	run_hold(run, why->reason, why->message);
+	run_poke_in(run, NEVER_WAIT_MS);
 }
 
 static void take_plan(struct run *run, const struct site_placement *plan, json_t *const *specs)
 {
-	run->room_wait_ms = 0;
+	run->room_wait_ms = run->never_fits_ms = 0;
+	run->hold_reason[0] = '\0';
 	for (size_t i = 0; i < plan->n_pods; i++) {
 		struct place *p = place_at(run, (size_t)plan->pods[i].task, plan->pods[i].index);
 
@@ -207,7 +220,7 @@ static void on_dry(json_t **take_specs, const struct error *err, void *arg)
 
 	run->dry = NULL;
 	if (!take_specs) {
-		run_give_up(run, "Forbidden", err->text);
+		run_refused(run, err);
 		return;
 	}
 	plan_missing(run, take_specs);

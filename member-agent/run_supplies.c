@@ -12,13 +12,15 @@ struct supply {
 	char *kind, *name; /* "Secret" and the original's name; NULL: of plugin svc */
 	json_t *(*make)(const struct twin *t);
 	bool optional, absent;
+	bool there; /* found in the member, made by a predecessor */
 	json_t *original;
 };
 
 struct supplies {
 	struct run *run;
 	struct supply *items;
-	size_t n, read, made;
+	size_t n, looked, read, made;
+	bool looks; /* first at what is there */
 	char *ns;
 	supplies_read_done done;
 	struct create *create;
@@ -83,7 +85,7 @@ static void read_next(struct supplies *s)
 	struct owner *owner = s->run->runner->owner;
 	auto_xfree char *path = NULL;
 
-	while (s->read < s->n && !s->items[s->read].name)
+	while (s->read < s->n && (!s->items[s->read].name || s->items[s->read].there))
 		s->read++;
 	if (s->read == s->n) {
 		tell(s, NULL);
@@ -132,11 +134,15 @@ static json_t *copy_make(const struct supply *item, const struct twin *t)
 
 static void make_next(struct supplies *s);
 
+static void look_next(struct supplies *s);
+
 static void on_timer(void *arg)
 {
 	struct supplies *s = arg;
 
-	if (s->read < s->n || s->done)
+	if (s->looks)
+		look_next(s);
+	else if (s->read < s->n || s->done)
 		read_next(s);
 	else
 		make_next(s);
@@ -203,7 +209,7 @@ static void on_made(enum create_result result, const char *object, size_t size,
 	if (!s->run->twin)
 		return;
 	if (result == CREATE_REFUSED) {
-		run_give_up(s->run, "Forbidden", err->text);
+		run_refused(s->run, err);
 		return;
 	}
 	if (result == CREATE_FOUND && found) {
@@ -223,7 +229,7 @@ static void make_next(struct supplies *s)
 
 	if (!t)
 		return;
-	while (s->made < s->n && s->items[s->made].absent)
+	while (s->made < s->n && (s->items[s->made].absent || s->items[s->made].there))
 		s->made++;
 	if (s->made == s->n) {
 		run_poke(s->run);
@@ -238,6 +244,67 @@ static void make_next(struct supplies *s)
 	request.take_body = json_print(object);
 	request.timeout_ms = runner_write_timeout_ms(s->run->runner);
 	s->create = create_start(s->run->runner->member, s->run->runner->env, &request);
+}
+
+/* --- what a predecessor made --- */
+
+static void on_read_again(const struct error *err, struct run *run)
+{
+	struct supplies *s = run->supplies;
+	bool ending;
+
+	if (!err) {
+		run_poke(run);
+	} else if (run_pods_live(run, &ending)) {
+		run_hold(run, "ReferenceMissing", err->text);
+		s->done = on_read_again;
+		timer_start(s->timer, DENIED_WAIT_MS);
+	} else {
+		run_give_up(run, "ReferenceMissing", err->text);
+	}
+}
+
+static void on_looked(struct run *run, const struct kube_answer *a, void *arg)
+{
+	auto_json *object = a->ok ? json_parse_foreign(a->body, a->size, NULL) : NULL;
+	struct supplies *s = run->supplies;
+
+	if (!s || s != arg || !run->twin)
+		return;
+	s->asked = false;
+	if (!a->ok && a->status != 404) {
+		timer_start(s->timer, 1000);
+		return;
+	}
+	s->items[s->looked].there = is_owned(object, run->twin);
+	s->looked++;
+	look_next(s);
+}
+
+static char *supply_path(const struct supplies *s, const struct supply *item)
+{
+	auto_json *made = item->make ? item->make(s->run->twin) : NULL;
+	auto_xfree char *copy =
+		item->make ? NULL : copy_name_make(item->name, s->run->twin->job_uid);
+
+	return xasprintf("/api/v1/namespaces/%s/%s/%s", s->ns,
+			 plural_of(made ? json_str_at(made, "kind", NULL) : item->kind),
+			 made ? json_str_at(made, "metadata", "name", NULL) : copy);
+}
+
+/* The originals may have changed or gone since; what a pod was made with is good for the next. */
+static void look_next(struct supplies *s)
+{
+	auto_xfree char *path = NULL;
+
+	if (s->looked == s->n) {
+		s->looks = false;
+		supplies_read(s, on_read_again);
+		return;
+	}
+	path = supply_path(s, &s->items[s->looked]);
+	s->asked = true;
+	run_send(s->run, "GET", path, NULL, NULL, on_looked, s);
 }
 
 /* --- life --- */
@@ -293,23 +360,14 @@ void supplies_destroy(struct supplies *s)
 	free(s);
 }
 
-static void on_read_again(const struct error *err, struct run *run)
-{
-	if (err)
-		run_give_up(run, "ReferenceMissing", err->text);
-	run_poke(run);
-}
-
 bool supplies_ready(struct run *run)
 {
 	struct supplies *s = run->supplies;
 
 	if (!s) {
 		s = run->supplies = supplies_create(run, run->twin);
-		if (!s->n)
-			return true;
-		supplies_read(s, on_read_again);
-		return false;
+		s->looks = true;
+		return s->n == 0;
 	}
 	if (s->made == s->n)
 		return true;

@@ -164,6 +164,28 @@ void run_give_up(struct run *run, const char *reason, const char *message)
 	run_poke(run);
 }
 
+void run_hold(struct run *run, const char *reason, const char *message)
+{
+	if (strcmp(run->hold_reason, reason))
+		log_info("runner", "placement %s: waits for a pod: %s: %s", run->name, reason,
+			 message);
+	snprintf(run->hold_reason, sizeof(run->hold_reason), "%s", reason);
+	snprintf(run->hold_message, sizeof(run->hold_message), "%s", message);
+}
+
+/* Rights that lack say nothing about the job: what of it runs goes on. */
+void run_refused(struct run *run, const struct error *err)
+{
+	bool ending;
+
+	if (!error_is_denied(err) || !run_pods_live(run, &ending)) {
+		run_give_up(run, refusal_reason(err), err->text);
+		return;
+	}
+	run_hold(run, refusal_reason(err), err->text);
+	run_poke_in(run, DENIED_WAIT_MS);
+}
+
 static void do_give_up(struct run *run, const struct attempt_decision *d)
 {
 	run_give_up(run, d->reason, d->message);
@@ -178,7 +200,7 @@ static void do_say_done(struct run *run, const struct attempt_decision *d)
 {
 	struct word_text text = {.state = PLACEMENT_DONE, .outcome = &run->memory.outcome};
 
-	if (!runner_is_shut_in(run->runner))
+	if (!run_may_yet_grow(run))
 		word_say(run, &text);
 }
 
@@ -190,7 +212,7 @@ static void do_say_released(struct run *run, const struct attempt_decision *d)
 		.message = run->memory.release_message,
 	};
 
-	if (!runner_is_shut_in(run->runner))
+	if (!run_may_yet_grow(run))
 		word_say(run, &text);
 }
 
@@ -281,6 +303,8 @@ void run_live(struct run *run)
 		return;
 	}
 	notice_removal(run);
+	if (is_ending(run))
+		run_drop_creates(run);
 	if (clear_noted_loss(run))
 		return;
 	d = decide(run);

@@ -254,7 +254,11 @@ void word_say_counts(struct run *run, bool restarting)
 {
 	int64_t wait = run->counts_said_ms + COUNTS_EVERY_MS - env_mono_ms(run->runner->env);
 	bool first = run->placement->state != PLACEMENT_RUNNING;
-	struct word_text text = {.reason = restarting ? "Restarting" : NULL};
+	bool holds = !restarting && run->hold_reason[0];
+	struct word_text text = {.reason = restarting ? "Restarting"
+					   : holds    ? run->hold_reason
+						      : NULL,
+				 .message = holds ? run->hold_message : NULL};
 	auto_json *status = NULL;
 	auto_xfree char *print = NULL;
 

@@ -21,7 +21,9 @@
 #define PODS_IN_FLIGHT  16
 #define NAME_WAIT_MS    30000
 #define NO_ROOM_WAIT_MS 60000
+#define NEVER_WAIT_MS   5000 /* no node could hold it: one may just be replaced */
 #define COUNTS_EVERY_MS 2000
+#define DENIED_WAIT_MS  10000
 #define RETRY_BASE_MS   500
 #define RETRY_MAX_MS    15000
 
@@ -53,11 +55,13 @@ struct place {
 	struct resource_list request;
 	int32_t *ports;
 	size_t n_ports;
-	bool deleting;  /* by us: its going is no loss */
-	bool vanished;  /* it went without our doing */
-	bool latched;   /* end is what it ended as, whatever comes later */
-	bool dropping;  /* our finalizer is being taken off */
-	bool withdrawn; /* it did not fit after all: another node */
+	bool deleting;         /* by us: its going is no loss */
+	bool vanished;         /* it went without our doing */
+	bool latched;          /* end is what it ended as, whatever comes later */
+	bool dropping;         /* our finalizer is being taken off */
+	bool withdrawn;        /* it did not fit after all: another node */
+	unsigned unanswered;   /* POSTs of it that may yet be carried out */
+	int64_t unanswered_ms; /* boot time, of the last of them; 0: none */
 	enum slot_state end;
 	int64_t end_restart;
 };
@@ -85,6 +89,7 @@ struct run {
 	struct placement *placement; /* NULL: absent */
 	struct twin *twin;           /* NULL: none */
 	int64_t twin_version;
+	char *twin_uid;               /* of the last one; NULL: there was none */
 	struct attempt_memory memory; /* the twin's, and what is not written yet */
 	bool memory_loaded, memory_unwritten;
 	struct place **places; /* by task, then index; made when the twin is there */
@@ -113,9 +118,12 @@ struct run {
 	bool said_odd;                      /* an impossible state was logged */
 	int64_t keep_until_ns;              /* wall clock; 0: not yet known */
 	int64_t name_wait_ms, room_wait_ms; /* boot-time clock, since; 0: not waiting */
+	int64_t never_fits_ms;              /* the same, for room that no node here has */
 	int64_t counts_said_ms;
-	char *counts_said; /* the status as it was said last */
-	unsigned tries;    /* of what failed in passing */
+	char *counts_said;    /* the status as it was said last */
+	unsigned tries;       /* of what failed in passing */
+	char hold_reason[64]; /* why a pod is missing for now; "": none is, or nobody knows yet */
+	char hold_message[240];
 };
 
 struct runner {
@@ -209,6 +217,11 @@ bool word_is_last(const struct run *run); /* the one under way */
 void run_make_twin(struct run *run);
 void run_live(struct run *run);
 void run_write_memory(struct run *run);
+void run_give_up(struct run *run, const char *reason, const char *message);
+/* Goes on without a pod for now, and says why. */
+void run_hold(struct run *run, const char *reason, const char *message);
+/* The member refuses something that the run needs: it gives up, or holds. */
+void run_refused(struct run *run, const struct error *err);
 
 /* run_places.c */
 void places_make(struct run *run);
@@ -219,6 +232,7 @@ void run_pod_seen(struct run *run, const struct pod *p);
 void run_pod_gone(struct run *run, const char *name, const char *uid);
 struct attempt run_attempt(const struct run *run, struct arena *a);
 struct slot place_slot(const struct place *p);
+bool place_has_ended(const struct place *p); /* its pod; latched, whatever the object says */
 void place_note(struct place *p, const struct resource_list *request, const int32_t *ports,
 		size_t n_ports);
 /* Pods that run or will; ending: some that were told to end and have not. */
@@ -227,6 +241,11 @@ int64_t run_last_end_ns(const struct run *run);
 
 /* run_pods.c */
 void run_create_pods(struct run *run);
+void run_drop_creates(struct run *run); /* no POST is sent any more, unless run_create_pods() */
+/* Drops them; true when none is under way, and none may yet be carried out: no answer for W. */
+bool run_creates_settled(struct run *run);
+/* A pod may come to be that nobody here would start: one of ours, or a predecessor's. */
+bool run_may_yet_grow(struct run *run);
 
 /* run_clear.c */
 enum clear { CLEAR_OLD, CLEAR_LOST, CLEAR_LIVE, CLEAR_ALL };
@@ -252,7 +271,6 @@ void supplies_read(struct supplies *s, supplies_read_done done);
 bool supplies_ready(struct run *run); /* false: being made, or it gave up */
 
 /* run_end.c */
-void run_give_up(struct run *run, const char *reason, const char *message);
 void run_forget(struct run *run); /* with a twin */
 void run_clear_names(struct run *run);
 void run_hurry(struct run *run);

@@ -84,7 +84,7 @@ class Faulty:
 
 @pytest.fixture(scope="session")
 def faulty(run, hub):
-    real = MemberCluster(run, "real").start()
+    real = MemberCluster(run, "real", evicts=True).start()
     real.kubectl(["apply", "-f", str(PLACEMENT_CRD)])
     real.controller_manager.restart()  # else its collector learns of the kind half a minute later
     real.add_nodes(REAL)

@@ -1,12 +1,16 @@
 """Agents that die, that stand still, and of which there are two."""
 import json
+import re
 
+import pytest
 from harness import jobs, wait
-from harness.lane import LEASE
+from harness.lane import LEASE, Lane
+from harness.nodes import NodeShape
 from harness.rest import ApiServer, write_kubeconfig
 from harness.stages import RUN_SECONDS
 
 TERM = r"in term (\d+)"
+HOLDS = r"holds the Lease \S+ as (\S+)"
 
 
 def term_of(process):
@@ -27,9 +31,13 @@ def test_second_agent(fed, name):
     uid = fed.submit(name, jobs.task(replicas=3, run_seconds=8))
     jobs.wait_phase(fed.hub, name, "Running")
     old_term = term_of(fed.agent)
+    first_holder = fed.agent.wait_log(f"(?s){HOLDS}(?!.*{HOLDS})").group(1)
     fed.agent.stop()
     second = run.process("real-agent-2", fed.agent.argv, sanitized=True).start()
+    second.wait_log(f"waits: agent {first_holder} holds the Lease federator-system/member-agent", 5)
     second.wait_log(TERM, 40)
+    assert f"takes over from {first_holder}" in second.text()
+    assert second.text().count("waits: ") == 1
     jobs.wait_phase(fed.hub, name, "Completed")
     fed.agent.cont()
     assert fed.agent.wait_exit(15) == 4
@@ -181,7 +189,29 @@ def test_lease_deleted(fed, name):
     jobs.wait_phase(fed.hub, name, "Running")
     fed.real.must("DELETE", LEASE)
     assert fed.agent.wait_exit(15) == 4
+    assert "the Lease federator-system/member-agent is gone: somebody deleted it" in fed.agent.tail(3)
     fed.agent.start()
     found = jobs.wait_phase(fed.hub, name, "Completed", 40)
     assert fed.posts(mark, name) == {f"{name}-w-0": 1}
     assert len(jobs.attempts(found)) == 1
+
+
+@pytest.fixture
+def lane(run):
+    made = Lane(run, "anew", NodeShape(1, cpu="2"))
+    yield made.start()
+    made.end()
+
+
+def test_sandbox_started_again(lane):
+    """a sandbox is started again, and is empty
+    | its agent ends and says why; started again it goes on"""
+    jobs.submit(lane.hub, jobs.job("before", jobs.task(run_seconds=0)))
+    jobs.wait_phase(lane.hub, "before", "Completed")
+    lane.member.process.restart()
+    assert lane.agent.process.wait_exit(30) == 4
+    assert re.search("leaves: the Lease federator-system/member-agent is gone: .* began anew and "
+                     "empty", lane.agent.process.tail(3))
+    lane.agent.process.start()
+    jobs.submit(lane.hub, jobs.job("after", jobs.task(run_seconds=0)))
+    jobs.wait_phase(lane.hub, "after", "Completed", 60)

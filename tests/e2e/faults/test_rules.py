@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from harness import jobs, wait
 from harness.nodes import NodeShape
 from harness.paths import PLACEMENT_CRD
+from harness.stages import RUN_SECONDS
 
 NODES = "/api/v1/nodes"
 STRATEGIC = {"Content-Type": "application/strategic-merge-patch+json"}
@@ -125,33 +126,59 @@ def test_cordon_after_decision(fed, name):
         fed.real.merge(node, {"spec": {"unschedulable": None}})
 
 
-def evict(member, pod):
-    """As the controller of taints does, whose index needs a controller that these clusters lack."""
-    path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
-    patch_status(member, path, {"conditions": [{
-        "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"}]})
-    member.must("DELETE", path)
+@contextlib.contextmanager
+def no_execute(member, *nodes):
+    """Taints that the member's own controller carries out."""
+    for node in nodes:
+        member.merge(f"{NODES}/{node}", {"spec": {"taints": [
+            {"key": "example.com/out", "effect": "NoExecute"}]}})
+    try:
+        yield
+    finally:
+        for node in nodes:
+            member.merge(f"{NODES}/{node}", {"spec": {"taints": None}})
+
+
+def is_running(pod):
+    return pod["status"].get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]
 
 
 def test_no_execute_taint(fed, name):
-    """a node gets a NoExecute taint and loses its pod (G21)
-    | the pod is made again elsewhere, without a hot loop"""
+    """a node gets a NoExecute taint, and its pod is evicted (G21)
+    | a loss: made again on another node, once"""
     mark = fed.real.audit.mark()
     uid = fed.submit(name, jobs.task(run_seconds=3600))
     jobs.wait_phase(fed.hub, name, "Running")
     first = fed.pods(uid)[0]
-    node = f"{NODES}/{first['spec']['nodeName']}"
-    fed.real.merge(node, {"spec": {"taints": [{"key": "out", "effect": "NoExecute"}]}})
-    evict(fed.real, first)
-    try:
-        def elsewhere(pods):
-            return [p for p in pods if p["spec"]["nodeName"] != first["spec"]["nodeName"]
-                    and p["status"].get("phase") == "Running"]
-        fed.wait_pods(uid, elsewhere, 30)
+    with no_execute(fed.real, first["spec"]["nodeName"]):
+        fed.wait_pods(uid, lambda pods: [p for p in pods if is_running(p)
+                                         and p["metadata"]["uid"] != first["metadata"]["uid"]
+                                         and p["spec"]["nodeName"] != first["spec"]["nodeName"]],
+                      30)
         assert jobs.phase(fed.hub.get(jobs.path(name))) == "Running"
-        assert fed.posts(mark, name)[f"{name}-w-0"] <= 3
-    finally:
-        fed.real.merge(node, {"spec": {"taints": None}})
+        assert fed.posts(mark, name) == {f"{name}-w-0": 2}
+    evictions = fed.real.audit.events(mark, user="kube-controller-manager", verb="delete",
+                                      resource="pods", name=f"{name}-w-0")
+    assert len(evictions) == 1, "the member's controller evicts it"
+    found = fed.hub.get(jobs.path(name))
+    assert len(jobs.attempts(found)) == 1 and "retryCount" not in found["status"]
+
+
+def test_no_execute_taint_on_every_node(fed, name):
+    """all nodes get a NoExecute taint under a running job (G21)
+    | a failure of placement that the job shows, no hot loop; it goes on when they are lifted"""
+    mark = fed.real.audit.mark()
+    uid = fed.submit(name, jobs.task(replicas=2, run_seconds=6))
+    jobs.wait_phase(fed.hub, name, "Running")
+    with no_execute(fed.real, *(f"real-{i}" for i in range(3))):
+        wait.until(lambda: not fed.pods(uid), 20, what="the pods to be evicted")
+        wait.holds(lambda: not fed.pods(uid), 8, what="no pod where it would be evicted")
+        assert fed.posts(mark, name) == {f"{name}-w-0": 1, f"{name}-w-1": 1}
+        state = fed.hub.get(jobs.path(name))["status"]["state"]
+        assert state["phase"] == "Running" and "example.com/out" in state["message"], state
+    found = jobs.wait_phase(fed.hub, name, "Completed", 30)
+    assert [a["how"] for a in jobs.attempts(found)] == ["Done"]
+    assert fed.posts(mark, name) == {f"{name}-w-0": 2, f"{name}-w-1": 2}
 
 
 def test_device_left_the_node(fed, name):
@@ -201,6 +228,63 @@ def test_pods_vanish_while_nobody_looks(fed, name):
     fed.wait_pods(uid, lambda pods: pods and pods[0]["metadata"]["uid"] != first, 30)
     found = jobs.wait_phase(fed.hub, name, "Completed", 40)
     assert found["status"]["succeeded"] == 1
+
+
+def recreate_twin(member, uid):
+    """As a restore of a backup does: the same record, with another uid and without a status. The
+    member's collector ends what the old one owned. Returns (new uid, uids of the pods before)."""
+    twin, = jobs.twins_of(member, uid)
+    before = {p["metadata"]["uid"] for p in jobs.pods_of(member, uid)}
+    meta, path = twin["metadata"], f"{jobs.FEDERATOR}/namespaces/default/placements"
+    member.merge(f"{path}/{meta['name']}", {"metadata": {"finalizers": None}})
+    member.must("DELETE", f"{path}/{meta['name']}")
+    made = member.must("POST", path, {
+        "apiVersion": twin["apiVersion"], "kind": twin["kind"], "spec": twin["spec"],
+        "metadata": {k: meta[k] for k in ("name", "labels", "annotations", "finalizers")}})
+    return made["metadata"]["uid"], before
+
+
+def test_owner_recreated(fed, name):
+    """the record that owns the pods is made anew, with another uid, and they vanish (G34)
+    | a loss, not a completion: pods and copies are made again under the new owner"""
+    fed.hub.must("POST", "/api/v1/namespaces/default/configmaps",
+                 {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name},
+                  "data": {"key": "value"}})
+    task = jobs.task(replicas=2, run_seconds=6)
+    task["template"]["spec"]["containers"][0]["envFrom"] = [{"configMapRef": {"name": name}}]
+    uid = fed.submit(name, task)
+    jobs.wait_phase(fed.hub, name, "Running")
+    owner, before = recreate_twin(fed.real, uid)
+
+    def under_new_owner(pods):
+        assert not {p["metadata"]["uid"] for p in pods} & before
+        assert [[o["uid"] for o in p["metadata"]["ownerReferences"]] for p in pods] == \
+            [[owner]] * 2
+        return True
+    fed.wait_pods(uid, under_new_owner, 40)
+    copy = fed.real.get(f"/api/v1/namespaces/default/configmaps/{name}-{uid[:8]}")
+    assert copy["data"] == {"key": "value"}
+    assert [o["uid"] for o in copy["metadata"]["ownerReferences"]] == [owner]
+    assert jobs.phase(fed.hub.get(jobs.path(name))) != "Completed"
+    found = jobs.wait_phase(fed.hub, name, "Completed", 40)
+    assert found["status"]["succeeded"] == 2
+    assert [a["how"] for a in jobs.attempts(found)] == ["Done"]
+
+
+def test_owner_recreated_while_nobody_looks(fed, name):
+    """the same while the agent is down (G34) | a loss, not a completion"""
+    uid = fed.submit(name, jobs.task(replicas=2, run_seconds=4))
+    jobs.wait_phase(fed.hub, name, "Running")
+    fed.agent.kill()
+    owner, before = recreate_twin(fed.real, uid)
+    wait.until(lambda: not fed.pods(uid), 20, what="the collector to end what has no owner")
+    fed.restart_killed_agent()
+    fed.wait_pods(uid, lambda pods: len(pods) == 2 and not {p["metadata"]["uid"] for p in pods}
+                  & before, 40)
+    assert jobs.phase(fed.hub.get(jobs.path(name))) != "Completed"
+    found = jobs.wait_phase(fed.hub, name, "Completed", 60)
+    assert found["status"]["succeeded"] == 2
+    assert [a["how"] for a in jobs.attempts(found)] == ["Done"]
 
 
 def test_twin_deleted_by_others(fed, name):
@@ -353,8 +437,25 @@ def test_too_many_requests(fed, name):
     assert set(fed.posts(mark, name, 201).values()) == {1}
 
 
+def run_again(member, pod):
+    """Its phase says Running, for long; containers that have ended are not allowed to."""
+    member.merge(pod, {"metadata": {"annotations": {RUN_SECONDS: "3600"}}})
+    patch_status(member, pod, {"phase": "Running"})
+
+
+def wait_forgotten(fed, uid):
+    """The twin goes, and the collector deletes its pods; kwok cannot end what was bent."""
+    wait.until(lambda: not jobs.twins_of(fed.real, uid), 30, what="the twin to go")
+    wait.until(lambda: all("deletionTimestamp" in p["metadata"] for p in fed.pods(uid)), 20,
+               what="the pods to be deleted")
+    for pod in fed.pods(uid):
+        fed.real.api("DELETE", f"/api/v1/namespaces/default/pods/{pod['metadata']['name']}"
+                               "?gracePeriodSeconds=0")
+
+
 def test_ended_pod_runs_again(fed, name):
-    """the status of a pod goes from Succeeded to Running (G38) | it stays finished"""
+    """the status of a pod goes from Succeeded to Running (G38)
+    | it stays finished, and is forgotten in its time"""
     mark = fed.real.audit.mark()
     uid = fed.submit(name, jobs.task("a", run_seconds=1), jobs.task("b", run_seconds=6))
 
@@ -363,11 +464,23 @@ def test_ended_pod_runs_again(fed, name):
                    for p in pods)
     fed.wait_pods(uid, a_ended)
     pod = f"/api/v1/namespaces/default/pods/{name}-a-0"
-    patch_status(fed.real, pod, {"phase": "Running"})
+    run_again(fed.real, pod)
     found = jobs.wait_phase(fed.hub, name, "Completed")
     assert found["status"]["succeeded"] == 2
     assert fed.posts(mark, name) == {f"{name}-a-0": 1, f"{name}-b-0": 1}
-    fed.real.must("DELETE", f"{pod}?gracePeriodSeconds=0")
+    assert fed.real.get(pod)["status"]["phase"] == "Running"
+    wait_forgotten(fed, uid)
+
+
+def test_pod_runs_again_after_the_last_word(fed, name):
+    """the same after the job's end (G38) | the job stays Completed, twin and pod go in their time
+    """
+    uid = fed.submit(name, jobs.task(run_seconds=1))
+    jobs.wait_phase(fed.hub, name, "Completed")
+    run_again(fed.real, f"/api/v1/namespaces/default/pods/{name}-w-0")
+    wait_forgotten(fed, uid)
+    found = fed.hub.get(jobs.path(name))
+    assert jobs.phase(found) == "Completed" and len(jobs.attempts(found)) == 1
 
 
 def twins(member):

@@ -17,13 +17,17 @@ CONTROLLERS = (
     "persistentvolume-protection-controller", "persistentvolumeclaim-protection-controller",
 )
 
+# With these, NoExecute taints evict. No heartbeat of kwok is so late that a node is given up.
+EVICTING = ("node-lifecycle-controller",)
+EVICTING_FLAGS = ("--node-monitor-grace-period", "24h")
+
 LOG_OF_EVERY_CONTAINER = "2026-01-01T00:00:00.0Z stdout F hello from a simulated container\n"
 
 
 class MemberCluster(ApiServer):
     """start() is ready in seconds; each process is a Process that tests may kill, stop, restart."""
 
-    def __init__(self, run, name, apiserver_flags=()):
+    def __init__(self, run, name, apiserver_flags=(), evicts=False):
         self.folder = run.dir(name)
         super().__init__(run, name, os.path.join(self.folder, "admin.kubeconfig"))
         ports = run.ports()
@@ -33,7 +37,7 @@ class MemberCluster(ApiServer):
         self.authority = Authority(run.dir(name, "pki"))
         self.audit = AuditLog(os.path.join(self.folder, "audit.log"))
         self.apiserver = run.process(f"{name}-apiserver", self._apiserver_argv(apiserver_flags))
-        self.controller_manager = run.process(f"{name}-controllers", self._controllers_argv())
+        self.controller_manager = run.process(f"{name}-controllers", self._controllers_argv(evicts))
         self.kwok = run.process(f"{name}-kwok", self._kwok_argv())
         self._user_kubeconfig("admin")
 
@@ -61,14 +65,15 @@ class MemberCluster(ApiServer):
             "--disable-admission-plugins", "TaintNodesByCondition",
             "--audit-log-path", self.audit.path, "--audit-policy-file", policy, *more]
 
-    def _controllers_argv(self):
+    def _controllers_argv(self, evicts):
+        controllers = CONTROLLERS + EVICTING if evicts else CONTROLLERS
         return [
             paths.tool("kube-controller-manager"), "--secure-port", "0", "--leader-elect=false",
             "--kubeconfig", self._user_kubeconfig("kube-controller-manager"),
             "--service-account-private-key-file", self.authority.path("service-accounts.key"),
             "--root-ca-file", self.authority.cert,
             "--kube-api-qps", "2000", "--kube-api-burst", "4000",
-            "--controllers", ",".join(CONTROLLERS)]
+            "--controllers", ",".join(controllers), *(EVICTING_FLAGS if evicts else ())]
 
     def _kwok_argv(self):
         cert, key = self.authority.issue_server("kwok")

@@ -178,6 +178,165 @@ Test(create, what_passes_is_tried_again)
 	}
 }
 
+#define DENIED                                                                                     \
+	STATUS(403, "Forbidden",                                                                   \
+	       "pods is forbidden: User \\\"a\\\" cannot create resource \\\"pods\\\" in API "     \
+	       "group \\\"\\\" in the namespace \\\"x\\\"")
+
+/* The authorizer's no is about us, and an apiserver that starts knows nobody yet. */
+Test(create, rights_are_waited_for_but_not_for_ever)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	int64_t begin = env_mono_ms(virtual_env_seam(peer_time(p)));
+	struct told t = {0};
+	int posts = 0;
+
+	start(p, &t);
+	for (; !t.times && posts < 100; posts++) {
+		cr_assert_str_eq(next(p), "POST /pods?timeout=5000ms", "nothing is looked for");
+		peer_answer(p, 403, DENIED);
+		if (env_mono_ms(virtual_env_seam(peer_time(p))) - begin < 5000)
+			cr_expect_eq(t.times, 0, "after %d tries", posts);
+	}
+	cr_expect_eq(t.result, CREATE_REFUSED);
+	cr_expect(strstr(t.err, "cannot create resource"), "%s", t.err);
+	cr_expect(posts > 3 && posts < 20, "%d tries", posts);
+}
+
+Test(create, rights_that_come_in_time_make_it)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct told t = {0};
+
+	start(p, &t);
+	for (int i = 0; i < 3; i++) {
+		next(p);
+		peer_answer(p, 403, DENIED);
+	}
+	next(p);
+	peer_answer(p, 201, "{}");
+	cr_expect_eq(t.result, CREATE_MADE);
+}
+
+Test(create, a_denial_is_not_taken_for_a_quota_nor_a_quota_for_a_denial)
+{
+	static const struct {
+		const char *text;
+		bool denied;
+	} cases[] = {
+		{"pods is forbidden: User \"u\" cannot create resource \"pods\" in API group \"\"",
+		 true},
+		{"pods \"a\" is forbidden: User \"u\" cannot get resource \"pods\"", true},
+		{"pods \"a\" is forbidden: exceeded quota: q, requested: pods=1", false},
+		{"pods \"a\" is forbidden: violates PodSecurity \"restricted:latest\": cannot run as "
+		 "root",
+		 false},
+		{"pods \"a\" is forbidden: unable to create new content in namespace x because it is "
+		 "being terminated",
+		 false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct error err;
+
+		error_set(&err, ERR_FORBIDDEN, "%s", cases[i].text);
+		cr_expect_eq(error_is_denied(&err), cases[i].denied, "%s", cases[i].text);
+	}
+}
+
+static void count(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* Whoever makes something must know what may yet come to be. */
+Test(create, says_which_posts_may_yet_be_carried_out)
+{
+	static const struct {
+		int status;
+		const char *body;
+		enum error_code lost;
+		int unanswered;
+	} cases[] = {
+		{0, NULL, ERR_UNKNOWN_OUTCOME, 1},
+		{0, NULL, ERR_TIMEOUT, 1},
+		{0, NULL, ERR_UNREACHABLE, 0},
+		{504, STATUS(504, "Timeout", "late"), 0, 1},
+		{500, STATUS(500, "", "code = Unavailable"), 0, 1},
+		{409, STATUS(409, "AlreadyExists", "there"), 0, 0},
+		{403, STATUS(403, "Forbidden", "exceeded quota: q"), 0, 0},
+		{429, "too many", 0, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		auto_free(peer_destroy) struct peer *p = peer_create();
+		struct create_request request = {.path = "/pods",
+						 .name = "a",
+						 .take_body = xstrdup("{}"),
+						 .done = on_done,
+						 .unanswered = count};
+		struct told t = {0};
+		struct create *c;
+
+		request.arg = &t;
+		c = create_start(peer_client(p), virtual_env_seam(peer_time(p)), &request);
+		next(p);
+		if (cases[i].status)
+			peer_answer(p, cases[i].status, cases[i].body);
+		else
+			peer_lose(p, cases[i].lost);
+		cr_expect_eq(t.times, cases[i].unanswered, "case %zu", i);
+		create_cancel(c);
+	}
+}
+
+Test(create, what_is_dropped_is_looked_for_and_not_made)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct create *c;
+	struct told t = {0};
+
+	c = start(p, &t);
+	next(p);
+	create_drop(c);
+	peer_lose(p, ERR_UNKNOWN_OUTCOME);
+	cr_expect_str_eq(next(p), "GET /pods/a");
+	peer_answer(p, 404, STATUS(404, "NotFound", "no"));
+	virtual_env_advance(peer_time(p), 60000);
+	cr_expect_eq(peer_waiting(p), 0, "no POST");
+	cr_expect_eq(t.times, 1);
+	cr_expect_eq(t.result, CREATE_DROPPED);
+}
+
+Test(create, what_is_dropped_while_it_waits_is_over_at_once)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct create *c;
+	struct told t = {0};
+
+	c = start(p, &t);
+	next(p);
+	peer_lose(p, ERR_UNREACHABLE);
+	create_drop(c);
+	virtual_env_advance(peer_time(p), 1);
+	cr_expect_eq(t.result, CREATE_DROPPED);
+	cr_expect_eq(t.times, 1);
+}
+
+Test(create, what_is_dropped_too_late_is_told_as_made)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct create *c;
+	struct told t = {0};
+
+	c = start(p, &t);
+	next(p);
+	create_drop(c);
+	peer_answer(p, 201, "{}");
+	cr_expect_eq(t.result, CREATE_MADE);
+	cr_expect_eq(t.times, 1);
+}
+
 Test(create, what_was_not_sent_needs_no_reading)
 {
 	auto_free(peer_destroy) struct peer *p = peer_create();

@@ -29,6 +29,8 @@ struct stage {
 	struct strbuf asked;      /* "DELETE /path " of what was not a list or a watch */
 	struct strbuf said;       /* "Lost:TwinLost " */
 	struct owner owner;
+	void (*heard)(enum owner_reply reply, struct doc *now, const struct error *err, void *arg);
+	void *heard_arg; /* of the word that waits for an answer */
 	struct runner *runner;
 	bool absent, no_lease;
 	size_t orphans_told;
@@ -86,7 +88,8 @@ static const char *items_of(const struct stage *s, const char *path)
 		return s->pods;
 	return strstr(path, "/nodes?")
 		       ? "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"1\"},\"status\":{"
-			 "\"allocatable\":{\"cpu\":\"8\",\"pods\":\"10\"}}}"
+			 "\"allocatable\":{\"cpu\":\"8\",\"pods\":\"10\"},\"conditions\":[{\"type\":"
+			 "\"Ready\",\"status\":\"True\"}]}}"
 		       : "";
 }
 
@@ -113,6 +116,65 @@ static bool answer_a_list(struct stage *s)
 	return false;
 }
 
+/* The oldest request of that beginning; answered, it is gone. */
+static struct http_call *find_call(const struct stage *s, const char *begin)
+{
+	struct http_call *c;
+
+	list_for_each (c, &((struct stage *)(uintptr_t)s)->calls, node) {
+		auto_xfree char *line = xasprintf("%s %s", c->spec.method, c->path);
+
+		if (!strncmp(line, begin, strlen(begin)))
+			return c;
+	}
+	return NULL;
+}
+
+static void give(struct stage *s, const char *begin, const struct http_answer *answer)
+{
+	struct http_call *c = find_call(s, begin);
+	struct http_call_spec spec;
+
+	cr_assert_not_null(c, "nobody asks %s, but %s", begin, strbuf_str(&s->asked));
+	spec = c->spec;
+	call_free(c);
+	spec.on_done(answer, spec.arg);
+	virtual_env_advance(s->time, 10);
+}
+
+static void answer(struct stage *s, const char *begin, int status, const char *body)
+{
+	give(s, begin,
+	     &(struct http_answer){
+		     .status = status, .body = body, .size = strlen(body), .retry_after_s = -1});
+}
+
+/* It was sent, and no answer came. */
+static void lose(struct stage *s, const char *begin)
+{
+	struct http_answer lost = {.body = "", .retry_after_s = -1};
+
+	error_set(&lost.err, ERR_UNKNOWN_OUTCOME, "the connection was cut");
+	give(s, begin, &lost);
+}
+
+/* A line of the watch of that path. */
+static void event(struct stage *s, const char *path, const char *type, const char *object)
+{
+	auto_xfree char *begin = xasprintf("GET %s?watch", path);
+	auto_xfree char *line = xasprintf("{\"type\":\"%s\",\"object\":%s}\n", type, object);
+	struct http_call *c = find_call(s, begin);
+
+	cr_assert_not_null(c);
+	c->spec.on_data(c, line, strlen(line), c->spec.arg);
+	virtual_env_advance(s->time, 10);
+}
+
+static bool was_asked(const struct stage *s, const char *text)
+{
+	return strstr(strbuf_str(&s->asked), text) != NULL;
+}
+
 /* --- the owner --- */
 
 static struct stage *stage_of(struct owner *o)
@@ -127,6 +189,8 @@ static void on_say(struct owner *o, const struct doc *placement, const json_t *s
 {
 	const char *reason = json_str_at(status, "reason", NULL);
 
+	stage_of(o)->heard = done;
+	stage_of(o)->heard_arg = arg;
 	strbuf_addf(&stage_of(o)->said, "%s:%s ", json_str_at(status, "state", NULL),
 		    reason ? reason : "");
 }
@@ -219,20 +283,26 @@ static void offer(struct stage *s, const char *desired, const char *state, const
 	runner_placement_changed(s->runner, doc, NULL);
 }
 
-#define TWIN                                                                                        \
-	"{\"apiVersion\":\"federator.dev/v1alpha1\",\"kind\":\"Placement\",\"metadata\":{\"name\":" \
-	"\"u-0-3\",\"namespace\":\"x\",\"uid\":\"t\",\"resourceVersion\":\"3\",\"labels\":{"        \
-	"\"federator.dev/uid\":\"u\"},\"finalizers\":[\"federator.dev/forget\"]},\"spec\":{"        \
-	"\"job\":{\"namespace\":\"x\",\"name\":\"j\",\"uid\":\"u\"},\"part\":0,\"generation\":3,"   \
-	"\"work\":{\"minAvailable\":1,\"maxRetry\":0,\"tasks\":[{\"name\":\"w\",\"replicas\":1,"    \
+#define TWIN_OF(replicas)                                                                               \
+	"{\"apiVersion\":\"federator.dev/v1alpha1\",\"kind\":\"Placement\",\"metadata\":{\"name\":"     \
+	"\"u-0-3\",\"namespace\":\"x\",\"uid\":\"t\",\"resourceVersion\":\"3\",\"labels\":{"            \
+	"\"federator.dev/uid\":\"u\"},\"finalizers\":[\"federator.dev/forget\"]},\"spec\":{"            \
+	"\"job\":{\"namespace\":\"x\",\"name\":\"j\",\"uid\":\"u\"},\"part\":0,\"generation\":3,"       \
+	"\"work\":{\"minAvailable\":1,\"maxRetry\":0,\"tasks\":[{\"name\":\"w\",\"replicas\":" replicas \
+	","                                                                                             \
 	"\"template\":{\"spec\":{\"containers\":[]}}}]}}}"
-#define POD(phase)                                                                                 \
-	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"j-w-0\",\"namespace\":"  \
-	"\"x\",\"uid\":\"p\",\"resourceVersion\":\"4\",\"labels\":{\"federator.dev/uid\":\"u\","   \
+#define TWIN TWIN_OF("1")
+#define POD_IS(index, version, meta, phase)                                                        \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"j-w-" index              \
+	"\",\"namespace\":"                                                                        \
+	"\"x\",\"uid\":\"p" index "\",\"resourceVersion\":\"" version "\"," meta "\"labels\":{"    \
+	"\"federator.dev/uid\":\"u\","                                                             \
 	"\"federator.dev/part\":\"0\",\"federator.dev/generation\":\"3\","                         \
 	"\"federator.dev/restart\":\"0\",\"volcano.sh/task-spec\":\"w\","                          \
-	"\"volcano.sh/task-index\":\"0\"}},\"spec\":{\"nodeName\":\"n\",\"containers\":[]},"       \
+	"\"volcano.sh/task-index\":\"" index                                                       \
+	"\"}},\"spec\":{\"nodeName\":\"n\",\"containers\":[]},"                                    \
 	"\"status\":{\"phase\":\"" phase "\"}}"
+#define POD(phase) POD_IS("0", "4", "", phase)
 
 /* What is asked and said at once, and what by the time that W is over. */
 Test(runner, a_start_does_what_the_table_says)
@@ -363,5 +433,190 @@ Test(runner, what_is_over_is_written_down_before_it_is_forgotten)
 	cr_expect_not_null(strstr(strbuf_str(&s.asked), "POST /api/v1/namespaces/federator-system/"
 							"configmaps "));
 	cr_expect_null(strstr(strbuf_str(&s.asked), "DELETE"));
+	stage_end(&s);
+}
+
+/* --- pods that are being made --- */
+
+#define PODS      "/api/v1/namespaces/x/pods"
+#define DRY_RUN   "POST " PODS "?dryRun=All"
+#define MAKE      "POST " PODS "?timeout="
+#define READ(pod) "GET " PODS "/" pod
+#define STATUS(code, reason, text)                                                                 \
+	"{\"kind\":\"Status\",\"code\":" #code ",\"reason\":\"" reason "\",\"message\":\"" text    \
+	"\",\"details\":{\"kind\":\"pods\"}}"
+#define NOT_FOUND STATUS(404, "NotFound", "no")
+#define DENIED                                                                                     \
+	STATUS(403, "Forbidden",                                                                   \
+	       "pods is forbidden: User \\\"a\\\" cannot create resource \\\"pods\\\" in API "     \
+	       "group \\\"\\\" in the namespace \\\"x\\\"")
+
+/* Claimed, with its twin; the POST of the pod is on its way. */
+static void stage_making(struct stage *s)
+{
+	stage_start(s, true);
+	offer(s, "Go", "Claimed", "cu");
+	runner_placements_synced(s->runner);
+	virtual_env_advance(s->time, 100);
+	answer(s, DRY_RUN, 201, POD(""));
+	cr_assert_not_null(find_call(s, MAKE), "asked %s", strbuf_str(&s->asked));
+}
+
+/* Who is told "released" starts the job elsewhere. */
+Test(runner, no_last_word_is_said_while_a_pod_is_being_made)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	stage_making(&s);
+	offer(&s, "Release", "Claimed", "cu");
+	virtual_env_advance(s.time, 5000);
+	cr_expect_str_eq(strbuf_str(&s.said), "");
+	answer(&s, MAKE, 201, POD_IS("0", "20", "", "Pending"));
+	cr_expect(was_asked(&s, "DELETE " PODS "/j-w-0?"), "asked %s", strbuf_str(&s.asked));
+	cr_expect_str_eq(strbuf_str(&s.said), "");
+	event(&s, "/api/v1/pods", "ADDED", POD_IS("0", "20", "", "Pending"));
+	event(&s, "/api/v1/pods", "DELETED", POD_IS("0", "21", "", "Pending"));
+	cr_expect_str_eq(strbuf_str(&s.said), "Released:Released ");
+	stage_end(&s);
+}
+
+/* It was not there when it was looked for, and may come yet. */
+Test(runner, a_post_without_an_answer_holds_the_last_word_back_for_w)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	stage_making(&s);
+	lose(&s, MAKE);
+	offer(&s, "Release", "Claimed", "cu");
+	answer(&s, READ("j-w-0"), 404, NOT_FOUND);
+	virtual_env_advance(s.time, W_MS - 1000);
+	cr_expect_null(find_call(&s, MAKE), "what nobody wants is not made");
+	cr_expect_str_eq(strbuf_str(&s.said), "");
+	virtual_env_advance(s.time, 2000);
+	cr_expect_str_eq(strbuf_str(&s.said), "Released:Released ");
+	stage_end(&s);
+}
+
+Test(runner, a_post_that_turns_out_to_have_been_carried_out_holds_nothing_back)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	stage_making(&s);
+	lose(&s, MAKE);
+	answer(&s, READ("j-w-0"), 200, POD_IS("0", "20", "", "Pending"));
+	event(&s, "/api/v1/pods", "ADDED", POD_IS("0", "21", "", "Succeeded"));
+	cr_expect_str_eq(strbuf_str(&s.said), "Done: ");
+	stage_end(&s);
+}
+
+/* For how long until it is granted: the seconds in which every create is denied. */
+static void deny_for(struct stage *s, int seconds)
+{
+	for (int i = 0; i < seconds * 10; i++) {
+		if (find_call(s, MAKE))
+			answer(s, MAKE, 403, DENIED);
+		virtual_env_advance(s->time, 100);
+	}
+}
+
+static void wait_making(struct stage *s)
+{
+	for (int i = 0; i < 600 && !find_call(s, MAKE); i++)
+		virtual_env_advance(s->time, 100);
+	cr_assert_not_null(find_call(s, MAKE), "asked %s", strbuf_str(&s->asked));
+}
+
+static void stage_one_of_two_runs(struct stage *s)
+{
+	stage_start(s, true);
+	offer(s, "Go", "Running", "cu");
+	runner_placements_synced(s->runner);
+	virtual_env_advance(s->time, 100);
+	answer(s, DRY_RUN, 201, POD(""));
+	strbuf_clear(&s->said);
+}
+
+/* An apiserver that has just started may know nobody's rights. */
+Test(runner, rights_that_lack_for_a_moment_are_waited_for)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	stage_making(&s);
+	deny_for(&s, 5);
+	wait_making(&s);
+	answer(&s, MAKE, 201, POD_IS("0", "20", "", "Running"));
+	cr_expect_str_eq(strbuf_str(&s.said), "Running: ");
+	cr_expect_not(was_asked(&s, "DELETE"));
+	stage_end(&s);
+}
+
+Test(runner, rights_that_lack_for_long_give_back_what_has_not_begun)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	stage_making(&s);
+	deny_for(&s, 15);
+	answer(&s, "PATCH /apis/federator.dev/v1alpha1/namespaces/x/placements/u-0-3/status", 200,
+	       TWIN);
+	cr_expect_str_eq(strbuf_str(&s.said), "Released:Forbidden ");
+	stage_end(&s);
+}
+
+Test(runner, rights_that_lack_end_nothing_that_runs)
+{
+	struct stage s = {.twins = TWIN_OF("2"), .pods = POD("Running")};
+
+	stage_one_of_two_runs(&s);
+	deny_for(&s, 60);
+	cr_expect_not(was_asked(&s, "DELETE"));
+	if (s.heard)
+		s.heard(OWNER_LATER, NULL, NULL, s.heard_arg);
+	s.heard = NULL;
+	strbuf_clear(&s.said);
+	deny_for(&s, 30);
+	cr_expect(strstr(strbuf_str(&s.said), "Running:Forbidden"), "said %s", strbuf_str(&s.said));
+	wait_making(&s);
+	answer(&s, MAKE, 201, POD_IS("1", "20", "", "Running"));
+	cr_expect_not(was_asked(&s, "DELETE"));
+	stage_end(&s);
+}
+
+/* What the member's own policy refuses is no matter of time. */
+Test(runner, a_quota_that_is_used_up_gives_the_attempt_back)
+{
+	struct stage s = {.twins = TWIN_OF("2"), .pods = POD("Running")};
+
+	stage_one_of_two_runs(&s);
+	answer(&s, MAKE, 403,
+	       STATUS(403, "Forbidden", "pods \\\"j-w-1\\\" is forbidden: exceeded quota: q"));
+	answer(&s, READ("j-w-1"), 404, NOT_FOUND);
+	answer(&s, "PATCH /apis/federator.dev/v1alpha1/namespaces/x/placements/u-0-3/status", 200,
+	       TWIN_OF("2"));
+	cr_expect(was_asked(&s, "DELETE " PODS "/j-w-0?"), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
+/* --- after the last word --- */
+
+/* The object of a pod that ended says that it runs: it stays ended, and is forgotten in its time.
+ */
+Test(runner, a_pod_that_ended_does_not_keep_its_twin_by_running_again)
+{
+	struct stage s = {.twins = TWIN, .pods = POD("Succeeded")};
+
+	stage_start(&s, true);
+	offer(&s, "Go", "Running", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 100);
+	cr_assert_str_eq(strbuf_str(&s.said), "Done: ");
+	s.absent = true;
+	s.heard(OWNER_OK, NULL, NULL, s.heard_arg);
+	event(&s, "/api/v1/pods", "MODIFIED", POD_IS("0", "20", "", "Running"));
+	cr_expect_eq(runner_orphans(s.runner), 0);
+	virtual_env_advance(s.time, 610000);
+	answer(&s, "POST /api/v1/namespaces/federator-system/configmaps", 201, "{}");
+	cr_expect(
+		was_asked(&s, "DELETE /apis/federator.dev/v1alpha1/namespaces/x/placements/u-0-3?"),
+		"asked %s", strbuf_str(&s.asked));
 	stage_end(&s);
 }
