@@ -140,6 +140,8 @@ static enum stage_result stage_read_job(struct claim *c)
 
 /* --- earlier attempts, names --- */
 
+/* As long as anything of it is known: room is booked by job, and what it gives back at its end must
+ * not be ours. */
 static struct run *older_attempt(const struct claim *c)
 {
 	const struct run *mine = c->run;
@@ -147,7 +149,7 @@ static struct run *older_attempt(const struct claim *c)
 
 	HASH_ITER (hh, mine->runner->runs, run, tmp)
 		if (run != mine && !strcmp(run->uid, mine->uid) && run->part == mine->part &&
-		    run->generation < mine->generation && (run->twin || run_has_pods(run)))
+		    run->generation < mine->generation)
 			return run;
 	return NULL;
 }
@@ -162,6 +164,7 @@ static enum stage_result stage_older(struct claim *c)
 	if (!c->old_since_ms)
 		c->old_since_ms = now;
 	run_hurry(old);
+	run_poke(old);
 	if (now - c->old_since_ms > c->run->runner->shutout_wait_ms + OLD_ATTEMPT_MS) {
 		claim_refuse(c, "NameTaken", "generation %lld of the job is still here",
 			     (long long)old->generation);

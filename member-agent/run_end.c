@@ -178,6 +178,9 @@ void run_forget(struct run *run)
 		tell_orphan(run);
 		return;
 	}
+	/* The owner was told that none lives, and may have begun anew. */
+	if (live)
+		run_clear_pods(run, CLEAR_LIVE);
 	if (live || ending)
 		return;
 	run_drop_finalizers(run);

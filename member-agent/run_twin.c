@@ -290,6 +290,18 @@ static bool clear_noted_loss(struct run *run)
 	return false;
 }
 
+/* An end that pods tell by themselves is not written, and a Release the Placement remembers. */
+static bool must_write_first(const struct run *run)
+{
+	bool ending;
+
+	if (!run->memory_unwritten)
+		return false;
+	if (run->memory.outcome.phase != OUTCOME_NONE)
+		return run_pods_live(run, &ending) || ending;
+	return run->placement->desired != DESIRED_RELEASE;
+}
+
 void run_live(struct run *run)
 {
 	struct attempt_decision d;
@@ -297,8 +309,7 @@ void run_live(struct run *run)
 	claim_destroy(take_ptr(run->claim));
 	if (word_is_last(run) || run->twin_busy)
 		return;
-	if (run->memory_unwritten && run->memory.outcome.phase == OUTCOME_NONE &&
-	    run->placement->desired != DESIRED_RELEASE) {
+	if (must_write_first(run)) {
 		run_write_memory(run);
 		return;
 	}

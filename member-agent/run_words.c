@@ -60,10 +60,20 @@ static void said(struct run *run, struct word *w, struct doc *now)
 	free(run->counts_said);
 	run->counts_said = take_ptr(w->status);
 	run->counts_said_ms = env_mono_ms(run->runner->env);
-	if (is_last(w->state) || !now)
+	if (is_last(w->state))
+		run_over(run);
+	else if (now)
+		run_set_placement(run, now);
+}
+
+/* A last word that was heard before settles the attempt. Any other tells only that there is no
+ * Placement: what lives without one is an orphan. */
+static void said_of_nothing(struct run *run, const struct word *w)
+{
+	if (is_last(w->state))
 		run_over(run);
 	else
-		run_set_placement(run, now);
+		run_set_placement(run, NULL);
 }
 
 static void on_said(enum owner_reply reply, struct doc *now, const struct error *err, void *arg)
@@ -77,7 +87,7 @@ static void on_said(enum owner_reply reply, struct doc *now, const struct error 
 		said(run, w, now);
 		break;
 	case OWNER_GONE:
-		run_over(run);
+		said_of_nothing(run, w);
 		break;
 	case OWNER_CHANGED:
 		run_retry(run);

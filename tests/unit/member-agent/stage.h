@@ -1,0 +1,81 @@
+/*
+ * A runner on a stage, on virtual time. Lists of the member are recorded answers; what would change
+ * it is noted, and answered when the test says so. The owner notes words, and hears when told.
+ */
+#ifndef TEST_STAGE_H
+#define TEST_STAGE_H
+
+#include "base/list.h"
+#include "base/virtual.h"
+#include "member-agent/runner.h"
+
+#define W_MS 30000
+
+struct stage {
+	struct virtual_env *time;
+	struct kube *member;
+	struct list calls;
+	const char *twins, *pods; /* items of the lists */
+	struct strbuf asked;      /* "DELETE /path " of what was not a list or a watch */
+	struct strbuf said;       /* "Lost:TwinLost " */
+	struct owner owner;
+	struct runner *runner;
+	bool absent, no_lease;
+	int64_t version; /* of the newest Placement */
+	size_t orphans_told;
+	/* the word that was said last */
+	void (*said_done)(enum owner_reply reply, struct doc *now, const struct error *err,
+			  void *arg);
+	void *said_arg;
+	void (*job_done)(struct doc *job, const struct error *err, void *arg);
+	void *job_arg;
+};
+
+void stage_start(struct stage *s, bool clean);
+void stage_end(struct stage *s);
+/* Placement u-0-<generation>, in a version of its own. */
+void stage_offer(struct stage *s, int generation, const char *desired, const char *state,
+		 const char *cluster);
+/* Answers the oldest request under way whose "METHOD /path" begins so; status 0: the line was cut
+ * after it was sent. Asserts that there is one. */
+void stage_answer(struct stage *s, const char *request, int status, const char *body);
+/* It could not be sent at all. */
+void stage_refuse(struct stage *s, const char *request);
+bool stage_awaits(const struct stage *s, const char *request);
+/* A line of the watch of a collection ("/api/v1/pods"). */
+void stage_watch(struct stage *s, const char *collection, const char *type, const char *object);
+/* The owner answers the last word. */
+void stage_hear(struct stage *s, enum owner_reply reply);
+void stage_give_job(struct stage *s); /* JOB, to whom asked for it last */
+void stage_forget(struct stage *s);   /* what was asked and said up to now */
+
+#define TWIN_OF(tasks)                                                                              \
+	"{\"apiVersion\":\"federator.dev/v1alpha1\",\"kind\":\"Placement\",\"metadata\":{\"name\":" \
+	"\"u-0-3\",\"namespace\":\"x\",\"uid\":\"t\",\"resourceVersion\":\"3\",\"labels\":{"        \
+	"\"federator.dev/uid\":\"u\"},\"finalizers\":[\"federator.dev/forget\"]},\"spec\":{"        \
+	"\"job\":{\"namespace\":\"x\",\"name\":\"j\",\"uid\":\"u\"},\"part\":0,\"generation\":3,"   \
+	"\"work\":{\"minAvailable\":1,\"maxRetry\":0,\"tasks\":" tasks "}}}"
+#define TWIN                                                                                       \
+	TWIN_OF("[{\"name\":\"w\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[]}}}]")
+#define POD_AT(version, status)                                                                    \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"j-w-0\",\"namespace\":"  \
+	"\"x\",\"uid\":\"p\",\"resourceVersion\":\"" version                                       \
+	"\",\"labels\":{\"federator.dev/uid\":\"u\","                                              \
+	"\"federator.dev/part\":\"0\",\"federator.dev/generation\":\"3\","                         \
+	"\"federator.dev/restart\":\"0\",\"volcano.sh/task-spec\":\"w\","                          \
+	"\"volcano.sh/task-index\":\"0\"}},\"spec\":{\"nodeName\":\"n\",\"containers\":[]},"       \
+	"\"status\":" status "}"
+#define POD(phase)  POD_AT("4", "{\"phase\":\"" phase "\"}")  /* listed */
+#define MADE(phase) POD_AT("11", "{\"phase\":\"" phase "\"}") /* since */
+
+#define JOB                                                                                        \
+	"{\"apiVersion\":\"batch.volcano.sh/v1alpha1\",\"kind\":\"Job\",\"metadata\":{\"name\":"   \
+	"\"j\",\"namespace\":\"x\",\"uid\":\"u\"},\"spec\":{\"minAvailable\":1,\"maxRetry\":0,"    \
+	"\"queue\":\"default\",\"tasks\":[{\"name\":\"w\",\"replicas\":1,\"template\":{\"spec\":{" \
+	"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"3\"}}}]}}}]}}"
+/* What a dry run answers. */
+#define DRY_POD                                                                                    \
+	"{\"metadata\":{\"name\":\"d\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{" \
+	"\"requests\":{\"cpu\":\"3\"}}}]}}"
+
+#endif
