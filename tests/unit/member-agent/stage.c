@@ -54,16 +54,11 @@ static void on_token(void *transport, const char *token)
 {
 }
 
-static void on_cert(void *transport, const char *cert, const char *key)
-{
-}
-
 static const struct kube_transport_ops ops = {
 	.start = on_start,
 	.cancel = on_cancel,
 	.fresh = on_fresh,
 	.set_token = on_token,
-	.set_cert = on_cert,
 	.destroy = on_fresh,
 };
 
