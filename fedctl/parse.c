@@ -189,55 +189,63 @@ static bool asks(const char *word, size_t n, const char *what)
 	return n == strlen(what) && !memcmp(word, what, n);
 }
 
-/* How a word gives an option: its name or letter, and what stands behind. */
-struct flag_word {
-	const struct option *option;
-	const char *value; /* in the same word; NULL: none */
-};
-
-static int read_flag_word(const struct command *command, const char *word, struct flag_word *ret,
-			  struct error *err)
+/* What a word gives to an option, else the next word. Returns how many were used, -1 on failure. */
+static int give_value(struct invocation *inv, const struct option *o, const char *value,
+		      char **words, int left, struct error *err)
 {
-	size_t n = strcspn(word, "=");
-	bool is_long = word[1] == '-';
+	bool alone = o->type == OPTION_TRUTH;
 
-	if (is_long && (asks(word, n, HELP) || asks(word, n, VERSION)))
-		return flag_fail_value(asks(word, n, HELP) ? "help" : "version", err);
-
-	ret->option = find_option(command, word + 2, is_long ? n - 2 : 0, is_long ? 0 : word[1]);
-	if (!ret->option)
-		return fail_unknown_option(command, word, is_long ? n : strlen(word), err);
-	ret->value = NULL;
-	if (is_long && word[n] == '=')
-		ret->value = word + n + 1;
-	else if (!is_long && word[2])
-		ret->value = word + 2 + (word[2] == '=');
-	return 0;
+	if (!value && !alone && left < 2)
+		return flag_fail_no_value(o->name, o->metavar, err);
+	if (give(inv, o, value ? value : alone ? "true" : words[1], err))
+		return -1;
+	return value || alone ? 1 : 2;
 }
 
-/* Returns how many words were used, -1 on failure. */
-static int read_flag(struct invocation *inv, const struct command *command, char **words, int left,
-		     struct error *err)
+static int read_name(struct invocation *inv, char **words, int left, struct error *err)
 {
-	struct flag_word f = {0};
-	bool alone;
+	const char *word = words[0];
+	size_t n = strcspn(word, "=");
+	const struct option *o;
 
-	if (read_flag_word(command, words[0], &f, err))
-		return -1;
-	alone = f.option->type == OPTION_TRUTH;
-	/* -fA is -f -A */
-	if (alone && f.value && words[0][1] != '-' && words[0][2] != '=') {
-		auto_xfree char *rest = xasprintf("-%s", f.value);
+	if (asks(word, n, HELP) || asks(word, n, VERSION))
+		return flag_fail_value(asks(word, n, HELP) ? "help" : "version", err);
+	o = find_option(inv->command, word + 2, n - 2, 0);
+	if (!o)
+		return fail_unknown_option(inv->command, word, n, err);
+	return give_value(inv, o, word[n] ? word + n + 1 : NULL, words, left, err);
+}
 
-		if (give(inv, f.option, "true", err) || read_flag(inv, command, &rest, 1, err) < 0)
+static int fail_unknown_letter(const struct command *command, const char *letter, struct error *err)
+{
+	auto_xfree char *word = xasprintf("-%s", letter);
+
+	return fail_unknown_option(command, word, strlen(word), err);
+}
+
+/* -fA is -f -A; behind a letter that takes a value, the rest of the word is that value. */
+static int read_letters(struct invocation *inv, char **words, int left, struct error *err)
+{
+	for (const char *letter = words[0] + 1;; letter++) {
+		const struct option *o = find_option(inv->command, letter, 0, *letter);
+		const char *rest = letter + 1;
+
+		if (!o)
+			return fail_unknown_letter(inv->command, letter, err);
+		if (o->type != OPTION_TRUTH || !*rest || *rest == '=')
+			return give_value(inv, o, *rest ? rest + (*rest == '=') : NULL, words, left,
+					  err);
+		if (give(inv, o, "true", err))
 			return -1;
-		return 1;
 	}
-	if (!f.value && !alone && left < 2)
-		return flag_fail_no_value(f.option->name, f.option->metavar, err);
-	if (give(inv, f.option, f.value ? f.value : alone ? "true" : words[1], err))
-		return -1;
-	return f.value || alone ? 1 : 2;
+}
+
+/* Returns how many words were used, -1 on failure. Values are borrowed from them. */
+static int read_flag(struct invocation *inv, char **words, int left, struct error *err)
+{
+	if (words[0][1] == '-')
+		return read_name(inv, words, left, err);
+	return read_letters(inv, words, left, err);
 }
 
 /* --- the whole line --- */
@@ -329,7 +337,7 @@ static int read_words(struct invocation *inv, int argc, char **argv, size_t skip
 		else if (flags && (is_help(argv[i]) || is_version(argv[i])))
 			;
 		else if (flags && is_flag(argv[i]))
-			used = read_flag(inv, inv->command, argv + i, argc - i, err);
+			used = read_flag(inv, argv + i, argc - i, err);
 		else if (skip)
 			skip--;
 		else

@@ -72,6 +72,30 @@ Test(parse, takes_flags_of_the_command_between_its_arguments)
 	invocation_finish(&inv);
 }
 
+/* Letters that stand alone may stand before one that takes a value, in its word or the next one. */
+Test(parse, takes_letters_and_a_value_in_one_word)
+{
+	static const char *const lines[][8] = {
+		{"fedctl", "get", "jobs", "-wojson", NULL},
+		{"fedctl", "get", "jobs", "-wo=json", NULL},
+		{"fedctl", "get", "-wo", "json", "jobs", NULL},
+		{"fedctl", "get", "-wAojson", "jobs", "-A=false", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		struct invocation inv;
+		struct error err;
+
+		cr_assert_eq(parse(lines[i], &inv, &err), 0, "%zu: %s", i, err.text);
+		cr_expect_str_eq(given_text(&inv, "output"), "json", "%zu", i);
+		cr_expect(given_truth(&inv, "watch"), "%zu", i);
+		cr_expect_not(given_truth(&inv, "all-namespaces"), "%zu", i);
+		cr_expect_eq(inv.n_args, 1, "%zu", i);
+		cr_expect_str_eq(inv.args[0], "jobs", "%zu", i);
+		invocation_finish(&inv);
+	}
+}
+
 Test(parse, lets_the_last_of_two_count)
 {
 	struct invocation inv;
@@ -152,6 +176,8 @@ Test(parse, says_what_is_wrong)
 		{{"get", "jobs", "--wacth"}, "unknown flag \"--wacth\"; did you mean \"--watch\"?"},
 		{{"get", "jobs", "--zzz=1"}, "unknown flag \"--zzz\"; see: fedctl get --help"},
 		{{"get", "jobs", "-x=1"}, "unknown flag \"-x=1\"; see: fedctl get --help"},
+		{{"get", "jobs", "-wxo"}, "unknown flag \"-xo\"; see: fedctl get --help"},
+		{{"get", "jobs", "-wo"}, "--output needs a value: FORM"},
 		{{"--zzz"}, "unknown flag \"--zzz\"; see: fedctl --help"},
 		{{"get", "--help=jobs"}, "--help takes no value"},
 		{{"--version=1"}, "--version takes no value"},
