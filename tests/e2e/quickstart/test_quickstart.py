@@ -8,7 +8,8 @@ import time
 
 import pytest
 from harness import wait
-from harness.paths import ROOT, tool
+from harness.paths import ROOT
+from harness.rest import ApiServer
 
 pytestmark = pytest.mark.timeout(900)  # a first run builds everything
 
@@ -123,6 +124,34 @@ def test_0_wrong_words_are_told_and_help_names_the_ports(checkout):
         assert variable in out
 
 
+def write_script(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o700), "w") as out:
+        out.write("#!/bin/sh\n" + text)
+
+
+def test_0_a_tool_that_cannot_be_installed_is_named(checkout, run):
+    """Debian's own tools, but one package is absent and no mirror has it."""
+    folder = run.dir("no-mirror")
+    write_script(folder, "dpkg-query", 'case "$*" in *" jq") exit 1 ;; esac\n'
+                 f'exec {shutil.which("dpkg-query")} "$@"\n')
+    write_script(folder, "apt-get", 'echo "E: Unable to locate package" >&2\nexit 100\n')
+    code, _, error = checkout.run(env={"PATH": f"{folder}:{os.environ['PATH']}"}, timeout=60)
+    assert code == 1
+    assert one_line(error) and "apt-get update failed" in error
+    assert not os.path.exists(checkout.home())
+
+
+def test_0_a_disk_that_is_too_small_is_told_before_anything_is_done(checkout, run):
+    disk = run.dir("disk")
+    script = (f'mount -t tmpfs -o size=100m none {disk} && cp -a {checkout.path} {disk}/c && '
+              f'cd {disk}/c && ./quickstart; code=$?; [ ! -e .quickstart ] || exit 9; exit $code')
+    done = subprocess.run(["unshare", "--mount", "--map-root-user", "bash", "-c", script],
+                          env=checkout.env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert one_line(done.stderr) and f"needs 500 MB of disk at {disk}/c" in done.stderr
+
+
 @pytest.mark.parametrize("number, seen", [
     (signal.SIGINT, "The Meson build system"), (signal.SIGTERM, "Compiling")], ids=["SIGINT", "SIGTERM"])
 def test_0_a_first_run_that_is_interrupted_in_its_build_leaves_nothing(checkout, number, seen):
@@ -198,11 +227,11 @@ def test_6_what_was_killed_is_started_again(checkout, servers):
     assert_three_ran(out)
 
 
-def test_6_a_cluster_that_was_removed_joins_again(checkout):
+def test_6_a_cluster_that_was_removed_joins_again(checkout, run):
     """Its agent still has a certificate of the one that is gone."""
-    kubeconfig = os.path.join(checkout.home(), "hub", "admin.kubeconfig")
-    subprocess.run([tool("kubectl-1.36"), "--kubeconfig", kubeconfig, "delete", "cluster", "gpu"],
-                   check=True, capture_output=True)
+    hub = ApiServer(run, "hub", os.path.join(checkout.home(), "hub", "admin.kubeconfig"))
+    hub.must("DELETE", "/apis/federator.dev/v1alpha1/clusters/gpu")
+    wait.until(lambda: hub.get("/apis/federator.dev/v1alpha1/clusters/gpu") is None, 10)
     code, out, error = checkout.run()
     assert code == 0, out + error
     assert_three_ran(out)
