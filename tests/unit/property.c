@@ -2,9 +2,11 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -231,11 +233,22 @@ static void make_smaller(struct search *s)
 
 /* --- checking ----------------------------------------------------------------------------- */
 
+static uint64_t trying; /* the seed, for what ends the process */
+
+static void on_abort(int number)
+{
+	dprintf(STDERR_FILENO, "FEDERATOR_SEED=%" PRIu64 " ends the process\n", trying);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
 /* The claim holds for the case of this seed; else the case is in ret. */
 static bool holds(property claim, uint64_t seed, struct search *ret)
 {
 	struct draw d = {.state = seed};
 
+	trying = seed;
+	signal(SIGABRT, on_abort);
 	if (claim(&d)) {
 		free(d.made.items);
 		free(d.text);

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "random.h"
+#include "tests/unit/property.h"
 #include "world.h"
 
 static void add_cluster(struct fleet *f, const char *yaml)
@@ -397,22 +397,22 @@ struct story {
 	char clusters[CLUSTERS][200], jobs[JOBS][300];
 };
 
-static void invent(struct story *s, struct dice *d)
+static void invent(struct story *s, struct draw *d)
 {
 	for (int i = 0; i < CLUSTERS; i++)
 		snprintf(s->clusters[i], sizeof(s->clusters[i]),
 			 "{name: c%d, nodes: [{count: %u, allocatable: {cpu: %u, x.io/gpu: %u}}, "
 			 "{count: %u, labels: {a: b}, allocatable: {cpu: %u}}]}",
-			 i, dice_roll(d, 4), 1 + dice_roll(d, 6), dice_roll(d, 2), dice_roll(d, 4),
-			 1 + dice_roll(d, 6));
+			 i, draw_below(d, 4), 1 + draw_below(d, 6), draw_below(d, 2),
+			 draw_below(d, 4), 1 + draw_below(d, 6));
 	for (int i = 0; i < JOBS; i++)
 		snprintf(
 			s->jobs[i], sizeof(s->jobs[i]),
 			"{name: j%d, queue: q%u, submitted: %u, tasks: [{name: m, replicas: %u, "
 			"requests: {cpu: %u}}], placement: {datasets: [{name: d%u}], alternatives: "
 			"[{task: m, resources: {x.io/gpu: 1}}, {task: m, replicas: %u}]}}",
-			i, dice_roll(d, 2), dice_roll(d, 3), 1 + dice_roll(d, 3),
-			1 + dice_roll(d, 3), dice_roll(d, 2), 1 + dice_roll(d, 5));
+			i, draw_below(d, 2), draw_below(d, 3), 1 + draw_below(d, 3),
+			1 + draw_below(d, 3), draw_below(d, 2), 1 + draw_below(d, 5));
 }
 
 static void tell(struct fleet *f, const struct story *s, int i)
@@ -437,47 +437,43 @@ static void tell(struct fleet *f, const struct story *s, int i)
 	}
 }
 
-static json_t *tell_and_decide(const struct story *s, struct dice *d, uint64_t *ret_sum)
+static json_t *tell_and_decide(const struct story *s, struct draw *d, uint64_t *ret_sum)
 {
-	enum { N = CLUSTERS + JOBS + 4 };
+	int order[CLUSTERS + JOBS + 4];
 	struct fleet *f = fleet_create();
-	bool told[N] = {false};
 	json_t *decided;
 
-	for (int left = N; left > 0;) {
-		int i = (int)dice_roll(d, N);
-
-		if (told[i])
-			continue;
-		tell(f, s, i);
-		told[i] = true;
-		left--;
-	}
+	draw_order(d, order, ARRAY_LEN(order));
+	for (size_t i = 0; i < ARRAY_LEN(order); i++)
+		tell(f, s, order[i]);
 	decided = world_decide(f, 0);
-	cr_expect_null(fleet_fault(f), "%s", fleet_fault(f));
+	cr_assert_null(fleet_fault(f), "%s", fleet_fault(f));
 	*ret_sum = fleet_checksum(f);
 	fleet_destroy(f);
 	return decided;
 }
 
+static bool order_changes_nothing(struct draw *d)
+{
+	struct story s;
+	auto_json *first = NULL, *again = NULL;
+	uint64_t sum = 0, other = 0;
+
+	invent(&s, d);
+	first = tell_and_decide(&s, d, &sum);
+	cr_assert_eq(json_object_size(first), JOBS - 3);
+	again = tell_and_decide(&s, d, &other);
+	if (!json_equal(first, again)) {
+		auto_xfree char *a = json_print(first), *b = json_print(again);
+
+		return draw_fail(d, "%s, and in another order %s", a, b);
+	}
+	return sum == other || draw_fail(d, "the same decisions left other room");
+}
+
 Test(fleet, the_order_of_events_changes_nothing)
 {
-	for (int seed = 1; seed <= dice_seeds(15); seed++) {
-		struct dice d = {(uint64_t)seed};
-		struct story s;
-		auto_json *first = NULL;
-		uint64_t sum = 0, other;
-
-		invent(&s, &d);
-		first = tell_and_decide(&s, &d, &sum);
-		cr_expect_eq(json_object_size(first), JOBS - 3);
-		for (int i = 0; i < 4; i++) {
-			auto_json *again = tell_and_decide(&s, &d, &other);
-
-			cr_expect(json_equal(first, again), "seed %d: other decisions", seed);
-			cr_expect_eq(sum, other, "seed %d: other room", seed);
-		}
-	}
+	property_check(order_changes_nothing, 60);
 }
 
 /* --- no room is given twice --------------------------------------------------------------- */
@@ -493,6 +489,11 @@ struct member {
 	int n;
 };
 
+static int cpu_of(unsigned long number)
+{
+	return 1 + (int)(number % 3);
+}
+
 static void take_offers(struct fleet *f, struct member *m, int64_t *ret_offered)
 {
 	auto_json *decided = world_decide(f, 0);
@@ -503,58 +504,73 @@ static void take_offers(struct fleet *f, struct member *m, int64_t *ret_offered)
 		if (!json_object_get(d, "cluster"))
 			continue;
 		snprintf(m->jobs[m->n].uid, sizeof(m->jobs[0].uid), "%s", name);
-		m->jobs[m->n].cpu = 1 + (name[1] - '0') % 3;
+		m->jobs[m->n].cpu = cpu_of(strtoul(name + 1, NULL, 10));
 		m->jobs[m->n].open = true;
 		*ret_offered += m->jobs[m->n++].cpu;
 	}
 }
 
-static void member_step(struct fleet *f, struct member *m, struct dice *d, int64_t *offered)
+static bool member_step(struct fleet *f, struct member *m, struct draw *d, int64_t *offered)
 {
-	int i = m->n ? (int)dice_roll(d, (uint32_t)m->n) : 0;
+	int i = m->n ? (int)draw_below(d, (unsigned)m->n) : 0;
 
 	if (m->n && m->jobs[i].open && !m->jobs[i].claimed) {
-		cr_assert(m->jobs[i].cpu <= m->free, "room was given twice");
+		if (m->jobs[i].cpu > m->free)
+			return draw_fail(d, "%s wants %d, only %d are free", m->jobs[i].uid,
+					 (int)m->jobs[i].cpu, (int)m->free);
 		m->free -= m->jobs[i].cpu;
 		m->jobs[i].claimed = true;
 		fleet_claimed(f, m->jobs[i].uid, 1, ++m->seq);
-	} else if (m->n && m->jobs[i].open && dice_roll(d, 2)) {
+	} else if (m->n && m->jobs[i].open && draw_below(d, 2)) {
 		m->free += m->jobs[i].cpu;
 		*offered -= m->jobs[i].cpu;
 		m->jobs[i].open = false;
 		fleet_forget(f, m->jobs[i].uid, ++m->seq);
 	}
-	if (!dice_roll(d, 3)) {
-		struct resource amounts[] = {{"cpu", m->free * 1000}, {"pods", 110}};
-		struct shape s = {.amounts = {amounts, 2}, .count = 1};
+	if (draw_one_in(d, 3))
+		cr_assert(report(f, m->seq, true, m->free * 1000, 1));
+	return true;
+}
 
-		cr_assert(fleet_report(f, "a", m->seq, true, &s, 1));
-	}
+static bool round_of_offers(struct fleet *f, struct member *m, struct draw *d, int number,
+			    int64_t *offered)
+{
+	auto_xfree char *yaml = xasprintf("{name: j%d, tasks: [{name: m, requests: {cpu: %d}}]}",
+					  number, cpu_of((unsigned long)number));
+
+	submit(f, yaml);
+	take_offers(f, m, offered);
+	if (*offered > 8)
+		return draw_fail(d, "%d of 8 are offered", (int)*offered);
+	for (int k = 0; k < 3; k++)
+		if (!member_step(f, m, d, offered))
+			return false;
+	return true;
+}
+
+static size_t n_offered;
+
+static bool room_is_given_once(struct draw *d)
+{
+	struct fleet *f = fleet_create();
+	struct member m = {.free = 8};
+	int64_t offered = 0;
+	bool good = true;
+
+	add_queue(f, "{name: default}");
+	add_cluster(f, "{name: a, seq: 0, nodes: [{allocatable: {cpu: 8}}]}");
+	for (int i = 0, n = (int)draw_below(d, 150); good && i < n; i++)
+		good = round_of_offers(f, &m, d, i, &offered);
+	if (good && fleet_fault(f))
+		good = draw_fail(d, "%s", fleet_fault(f));
+	for (int i = 0; i < m.n; i++)
+		draw_count(d, &n_offered);
+	fleet_destroy(f);
+	return good;
 }
 
 Test(fleet, no_room_is_given_twice)
 {
-	for (int seed = 1; seed <= dice_seeds(10); seed++) {
-		struct fleet *f = fleet_create();
-		struct dice d = {(uint64_t)seed};
-		struct member m = {.free = 8};
-		int64_t offered = 0;
-
-		add_queue(f, "{name: default}");
-		add_cluster(f, "{name: a, seq: 0, nodes: [{allocatable: {cpu: 8}}]}");
-		for (int i = 0; i < 100; i++) {
-			auto_xfree char *yaml =
-				xasprintf("{name: j%d, tasks: [{name: m, requests: {cpu: %d}}]}", i,
-					  1 + (i > 9 ? i / 10 : i) % 3);
-
-			submit(f, yaml);
-			take_offers(f, &m, &offered);
-			cr_assert(offered <= 8, "seed %d: %d of 8 offered", seed, (int)offered);
-			for (int k = 0; k < 3; k++)
-				member_step(f, &m, &d, &offered);
-		}
-		cr_expect_null(fleet_fault(f));
-		cr_expect(m.n > 20, "seed %d: only %d jobs got there", seed, m.n);
-		fleet_destroy(f);
-	}
+	property_check(room_is_given_once, 20);
+	cr_expect(n_offered > 200, "only %zu offers were made", n_offered);
 }

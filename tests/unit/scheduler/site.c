@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "random.h"
+#include "tests/unit/property.h"
 #include "world.h"
 
 static void set_node(struct site *s, const char *yaml)
@@ -197,44 +197,32 @@ struct history {
 	char nodes[NODES][160], pods[PODS][160];
 };
 
-static void invent(struct history *h, struct dice *d)
+static void invent(struct history *h, struct draw *d)
 {
 	for (int i = 0; i < NODES; i++)
 		snprintf(h->nodes[i], sizeof(h->nodes[i]),
 			 "{name: n%02d, labels: {pool: p%u, kubernetes.io/hostname: n%02d}, "
 			 "allocatable: {cpu: %u, memory: %uGi%s}}",
-			 i, dice_roll(d, 2), i, 2 + dice_roll(d, 4), 4 + dice_roll(d, 4),
-			 dice_roll(d, 3) ? "" : ", x.io/gpu: 2");
+			 i, draw_below(d, 2), i, 2 + draw_below(d, 4), 4 + draw_below(d, 4),
+			 draw_one_in(d, 3) ? ", x.io/gpu: 2" : "");
 	for (int i = 0; i < PODS; i++)
 		snprintf(h->pods[i], sizeof(h->pods[i]),
 			 "{uid: p%02d, node: n%02u, requests: {cpu: %u00m, memory: %uGi}}", i,
-			 dice_roll(d, NODES + 2), 1 + dice_roll(d, 9), dice_roll(d, 2));
+			 draw_below(d, NODES + 2), 1 + draw_below(d, 9), draw_below(d, 2));
 }
 
-static void shuffle(int *order, int n, struct dice *d)
-{
-	for (int i = 0; i < n; i++)
-		order[i] = i;
-	for (int i = n - 1; i > 0; i--) {
-		int k = (int)dice_roll(d, (uint32_t)i + 1), t = order[i];
-
-		order[i] = order[k];
-		order[k] = t;
-	}
-}
-
-static struct site *replay(const struct history *h, struct dice *d)
+static struct site *replay(const struct history *h, struct draw *d)
 {
 	struct site *s = site_create("here");
 	int order[NODES + PODS];
 
-	shuffle(order, NODES + PODS, d);
+	draw_order(d, order, ARRAY_LEN(order));
 	for (int i = 0; i < NODES + PODS; i++) {
 		if (order[i] < NODES)
 			set_node(s, h->nodes[order[i]]);
 		else
 			set_pod(s, h->pods[order[i] - NODES], NULL);
-		if (!dice_roll(d, 10))
+		if (draw_one_in(d, 10))
 			site_checksum(s); /* settles in between */
 	}
 	return s;
@@ -260,30 +248,36 @@ static char *decide(struct site *s)
 	return strbuf_take(&b);
 }
 
+/* What the site decides after the events in some order; the caller's. */
+static char *replay_and_decide(const struct history *h, struct draw *d, uint64_t *ret_sum)
+{
+	struct site *s = replay(h, d);
+	char *decided;
+
+	*ret_sum = site_checksum(s);
+	decided = decide(s);
+	cr_assert_null(site_fault(s), "%s", site_fault(s));
+	site_destroy(s);
+	return decided;
+}
+
+static bool order_changes_nothing(struct draw *d)
+{
+	auto_xfree char *first = NULL, *again = NULL;
+	struct history h;
+	uint64_t sum, other;
+
+	invent(&h, d);
+	first = replay_and_decide(&h, d, &sum);
+	again = replay_and_decide(&h, d, &other);
+	if (sum != other)
+		return draw_fail(d, "another order leads to other content");
+	return !strcmp(first, again) || draw_fail(d, "%s and in another order %s", first, again);
+}
+
 Test(site, the_order_of_events_changes_nothing)
 {
-	for (int seed = 1; seed <= dice_seeds(8); seed++) {
-		struct dice d = {(uint64_t)seed};
-		struct history h;
-		auto_xfree char *first = NULL;
-		uint64_t sum = 0;
-
-		invent(&h, &d);
-		for (int i = 0; i < 4; i++) {
-			struct site *s = replay(&h, &d);
-			auto_xfree char *decided = NULL;
-
-			cr_expect(!i || site_checksum(s) == sum, "seed %d: other content", seed);
-			sum = site_checksum(s);
-			decided = decide(s);
-			cr_expect(!first || !strcmp(first, decided), "seed %d: %s and %s", seed,
-				  first, decided);
-			cr_expect_null(site_fault(s), "seed %d: %s", seed, site_fault(s));
-			if (!first)
-				first = take_ptr(decided);
-			site_destroy(s);
-		}
-	}
+	property_check(order_changes_nothing, 24);
 }
 
 /* --- what the hub is told ----------------------------------------------------------------- */
@@ -307,20 +301,20 @@ static void apply(json_t *told, const struct site_shapes *r)
 	}
 }
 
-static void random_event(struct site *s, struct dice *d)
+static void random_event(struct site *s, struct draw *d)
 {
-	auto_xfree char *node = xasprintf("n%02u", dice_roll(d, NODES));
-	auto_xfree char *pod = xasprintf("p%02u", dice_roll(d, PODS));
+	auto_xfree char *node = xasprintf("n%02u", draw_below(d, NODES));
+	auto_xfree char *pod = xasprintf("p%02u", draw_below(d, PODS));
 	auto_xfree char *yaml = NULL;
 
-	switch (dice_roll(d, 5)) {
+	switch (draw_below(d, 5)) {
 	case 0:
 		yaml = xasprintf("{name: %s, labels: {pool: p%u}, allocatable: {cpu: %u}}", node,
-				 dice_roll(d, 3), 2 + dice_roll(d, 4));
+				 draw_below(d, 3), 2 + draw_below(d, 4));
 		set_node(s, yaml);
 		break;
 	case 1:
-		if (!dice_roll(d, 4))
+		if (draw_one_in(d, 4))
 			site_node_remove(s, node);
 		break;
 	case 2:
@@ -328,37 +322,48 @@ static void random_event(struct site *s, struct dice *d)
 		break;
 	default:
 		yaml = xasprintf("{uid: %s, node: %s, hostPorts: [%u], requests: {cpu: 500m}}", pod,
-				 node, 80 + dice_roll(d, 3));
+				 node, 80 + draw_below(d, 3));
 		set_pod(s, yaml, NULL);
 	}
 }
 
+/* Changes, then the whole, then nothing more to tell. */
+static bool report_step(struct site *s, struct draw *d, json_t *told)
+{
+	auto_json *whole = json_object();
+	struct arena a = {0};
+	struct site_shapes r;
+	bool same;
+
+	random_event(s, d);
+	site_report(s, draw_one_in(d, 20), &a, &r);
+	cr_assert(!r.rounded);
+	apply(told, &r);
+	site_report(s, true, &a, &r);
+	apply(whole, &r);
+	same = json_equal(told, whole) || draw_fail(d, "the changes do not add up");
+	site_report(s, false, &a, &r);
+	arena_finish(&a);
+	return same && (!r.n || draw_fail(d, "a change is told when there was none"));
+}
+
+static bool changes_add_up(struct draw *d)
+{
+	struct site *s = site_create("here");
+	auto_json *told = json_object();
+	bool good = true;
+
+	for (unsigned n = draw_below(d, 120); good && n; n--)
+		good = report_step(s, d, told);
+	if (good && site_fault(s))
+		good = draw_fail(d, "%s", site_fault(s));
+	site_destroy(s);
+	return good;
+}
+
 Test(site, changes_add_up_to_the_whole)
 {
-	for (int seed = 1; seed <= dice_seeds(10); seed++) {
-		struct site *s = site_create("here");
-		struct dice d = {(uint64_t)seed};
-		auto_json *told = json_object();
-
-		for (int i = 0; i < 60; i++) {
-			auto_json *whole = json_object();
-			struct arena a = {0};
-			struct site_shapes r;
-
-			random_event(s, &d);
-			site_report(s, !dice_roll(&d, 20), &a, &r);
-			cr_expect(!r.rounded);
-			apply(told, &r);
-			site_report(s, true, &a, &r);
-			apply(whole, &r);
-			cr_expect(json_equal(told, whole), "seed %d, step %d", seed, i);
-			site_report(s, false, &a, &r);
-			cr_expect_eq(r.n, 0, "nothing changed");
-			arena_finish(&a);
-		}
-		cr_expect_null(site_fault(s));
-		site_destroy(s);
-	}
+	property_check(changes_add_up, 10);
 }
 
 Test(site, capacity_is_of_empty_nodes_grouped)
@@ -452,39 +457,47 @@ static bool fleet_says(struct site *s, const struct job *job)
 	return json_str_at(decided, job->meta.name, "cluster", NULL) != NULL;
 }
 
+static size_t said_yes, said_no;
+
+static bool both_say_the_same(struct site *s, struct draw *d)
+{
+	auto_xfree char *yaml = xasprintf(
+		"{name: j, tasks: [{name: m, replicas: %u, nodeSelector: {%s}, "
+		"requests: {cpu: %u00m}}, {name: o, requests: {memory: %uGi%s}}]}",
+		1 + draw_below(d, 14), draw_below(d, 2) ? "pool: p1" : "", 1 + draw_below(d, 20),
+		draw_below(d, 6), draw_one_in(d, 3) ? ", x.io/gpu: 2" : "");
+	auto_free(job_destroy) struct job *job = world_job_yaml(yaml);
+	bool said = fleet_says(s, job);
+	struct gang *g = make_gang(s, yaml);
+	struct site_placement *p = site_place(s, g);
+	bool placed = p != NULL;
+
+	draw_count(d, said ? &said_yes : &said_no);
+	site_placement_destroy(p);
+	site_gang_destroy(s, g);
+	return placed == said || draw_fail(d, "level 1 says %s of %s", said ? "yes" : "no", yaml);
+}
+
+static bool levels_agree(struct draw *d)
+{
+	struct history h;
+	struct site *s;
+	bool good = true;
+
+	invent(&h, d);
+	s = replay(&h, d);
+	for (int i = 0; good && i < 4; i++)
+		good = both_say_the_same(s, d);
+	site_destroy(s);
+	return good;
+}
+
 /* Without names of nodes and host ports, level 1 says from the shapes what level 2 does. */
 Test(site, level_one_says_what_level_two_does)
 {
-	int yes = 0, no = 0;
-
-	for (int seed = 1; seed <= dice_seeds(30); seed++) {
-		struct dice d = {(uint64_t)seed * 7};
-		struct history h;
-		struct site *s;
-
-		invent(&h, &d);
-		s = replay(&h, &d);
-		for (int i = 0; i < 4; i++) {
-			auto_xfree char *yaml = xasprintf(
-				"{name: j, tasks: [{name: m, replicas: %u, nodeSelector: {%s}, "
-				"requests: {cpu: %u00m}}, {name: o, requests: {memory: %uGi%s}}]}",
-				1 + dice_roll(&d, 14), dice_roll(&d, 2) ? "pool: p1" : "",
-				1 + dice_roll(&d, 20), dice_roll(&d, 6),
-				dice_roll(&d, 3) ? "" : ", x.io/gpu: 2");
-			auto_free(job_destroy) struct job *job = world_job_yaml(yaml);
-			bool said = fleet_says(s, job);
-			struct gang *g = make_gang(s, yaml);
-			struct site_placement *p = site_place(s, g);
-
-			cr_expect_eq(p != NULL, said, "seed %d: %s", seed, yaml);
-			yes += said;
-			no += !said;
-			site_placement_destroy(p);
-			site_gang_destroy(s, g);
-		}
-		site_destroy(s);
-	}
-	cr_expect(yes > 10 && no > 10, "the worlds decide nothing: %d fit, %d do not", yes, no);
+	property_check(levels_agree, 30);
+	cr_expect(said_yes > 10 && said_no > 10, "the worlds decide nothing: %zu fit, %zu do not",
+		  said_yes, said_no);
 }
 
 /* --- labels that make classes -------------------------------------------------------------- */

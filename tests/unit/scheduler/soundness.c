@@ -1,63 +1,64 @@
 /* Every reason that explain gives is falsifiable: lift exactly that, and the verdict changes; or it
  * was said not to be the only one, and then lifting it alone changes nothing. */
 #include <criterion/criterion.h>
+#include <stdarg.h>
 #include <string.h>
 
-#include "random.h"
+#include "tests/unit/property.h"
 #include "world.h"
 
 /* --- random worlds as documents, so that anything can be lifted by editing ----------------- */
 
-static json_t *random_node(struct dice *d)
+static json_t *random_node(struct draw *d)
 {
 	static const char *const archs[] = {"amd64", "arm64"}, *const disks[] = {"ssd", "hdd"};
-	int64_t cpu = 2 + dice_roll(d, 4), memory = 2 + dice_roll(d, 4), gpu = dice_roll(d, 3);
+	int64_t cpu = 2 + draw_below(d, 4), memory = 2 + draw_below(d, 4), gpu = draw_below(d, 3);
 	json_t *n = json_pack("{s:I, s:{s:s, s:s}, s:{s:I, s:I, s:I}, s:{s:I, s:I, s:I}}", "count",
-			      (json_int_t)(1 + dice_roll(d, 3)), "labels", "kubernetes.io/arch",
-			      archs[dice_roll(d, 2)], "disk", disks[dice_roll(d, 2)], "allocatable",
-			      "cpu", (json_int_t)cpu, "memory", (json_int_t)memory, "x.io/gpu",
-			      (json_int_t)gpu, "free", "cpu",
-			      (json_int_t)dice_roll(d, (uint32_t)cpu + 1), "memory",
-			      (json_int_t)dice_roll(d, (uint32_t)memory + 1), "x.io/gpu",
-			      (json_int_t)dice_roll(d, (uint32_t)gpu + 1));
+			      (json_int_t)(1 + draw_below(d, 3)), "labels", "kubernetes.io/arch",
+			      archs[draw_below(d, 2)], "disk", disks[draw_below(d, 2)],
+			      "allocatable", "cpu", (json_int_t)cpu, "memory", (json_int_t)memory,
+			      "x.io/gpu", (json_int_t)gpu, "free", "cpu",
+			      (json_int_t)draw_below(d, (unsigned)cpu + 1), "memory",
+			      (json_int_t)draw_below(d, (unsigned)memory + 1), "x.io/gpu",
+			      (json_int_t)draw_below(d, (unsigned)gpu + 1));
 
-	if (!dice_roll(d, 5))
+	if (draw_one_in(d, 5))
 		json_object_set_new(n, "taints",
 				    json_pack("[{s:s, s:s}]", "key", "t", "effect", "NoSchedule"));
 	return n;
 }
 
-static json_t *random_cluster(struct dice *d, int number)
+static json_t *random_cluster(struct draw *d, int number)
 {
 	auto_xfree char *name = xasprintf("c%d", number);
 	json_t *nodes = json_array();
 
-	for (uint32_t i = 1 + dice_roll(d, 4); i > 0; i--)
+	for (unsigned i = 1 + draw_below(d, 4); i > 0; i--)
 		json_array_append_new(nodes, random_node(d));
 	return json_pack("{s:s, s:b, s:b, s:[{s:s, s:s}], s:{s:s}, s:[s], s:o}", "name", name,
-			 "ready", dice_roll(d, 6) != 0, "cordoned", dice_roll(d, 6) == 0, "taints",
-			 "key", dice_roll(d, 6) ? "borne" : "not-borne", "effect", "NoSchedule",
-			 "labels", "region", dice_roll(d, 6) ? "eu" : "us", "namespaces",
-			 dice_roll(d, 6) ? "default" : "other", "nodes", nodes);
+			 "ready", !draw_one_in(d, 6), "cordoned", draw_one_in(d, 6), "taints",
+			 "key", draw_one_in(d, 6) ? "not-borne" : "borne", "effect", "NoSchedule",
+			 "labels", "region", draw_one_in(d, 6) ? "us" : "eu", "namespaces",
+			 draw_one_in(d, 6) ? "other" : "default", "nodes", nodes);
 }
 
-static json_t *random_task(struct dice *d, const char *name)
+static json_t *random_task(struct draw *d, const char *name)
 {
 	json_t *t = json_pack("{s:s, s:I, s:{s:I, s:I}, s:{}}", "name", name, "replicas",
-			      (json_int_t)(1 + dice_roll(d, 3)), "requests", "cpu",
-			      (json_int_t)(1 + dice_roll(d, 3)), "memory",
-			      (json_int_t)(1 + dice_roll(d, 3)), "nodeSelector");
+			      (json_int_t)(1 + draw_below(d, 3)), "requests", "cpu",
+			      (json_int_t)(1 + draw_below(d, 3)), "memory",
+			      (json_int_t)(1 + draw_below(d, 3)), "nodeSelector");
 
-	if (!dice_roll(d, 5))
+	if (draw_one_in(d, 5))
 		json_set_int(json_object_get(t, "requests"), "x.io/gpu", 1);
-	if (!dice_roll(d, 5))
+	if (draw_one_in(d, 5))
 		json_set_str(json_object_get(t, "nodeSelector"), "kubernetes.io/arch", "arm64");
-	if (!dice_roll(d, 5))
+	if (draw_one_in(d, 5))
 		json_set_str(json_object_get(t, "nodeSelector"), "disk", "ssd");
 	return t;
 }
 
-static json_t *random_job(struct dice *d, bool two_tasks)
+static json_t *random_job(struct draw *d, bool two_tasks)
 {
 	json_t *tasks = json_pack("[o]", random_task(d, "a"));
 
@@ -68,18 +69,18 @@ static json_t *random_job(struct dice *d, bool two_tasks)
 			 "region", "eu", "tolerations", "key", "borne", "operator", "Exists");
 }
 
-static json_t *random_world(struct dice *d)
+static json_t *random_world(struct draw *d)
 {
 	json_t *clusters = json_array(), *queue = json_pack("{s:s}", "name", "q");
 
-	for (int i = (int)dice_roll(d, 3); i >= 0; i--)
+	for (int i = (int)draw_below(d, 3); i >= 0; i--)
 		json_array_append_new(clusters, random_cluster(d, i));
-	if (!dice_roll(d, 4))
+	if (draw_one_in(d, 4))
 		json_object_set_new(queue, "capability",
-				    json_pack("{s:I}", "cpu", (json_int_t)dice_roll(d, 20)));
-	json_object_set_new(queue, "closed", json_boolean(!dice_roll(d, 8)));
+				    json_pack("{s:I}", "cpu", (json_int_t)draw_below(d, 20)));
+	json_object_set_new(queue, "closed", json_boolean(draw_one_in(d, 8)));
 	return json_pack("{s:o, s:o, s:o}", "clusters", clusters, "queue", queue, "job",
-			 random_job(d, dice_roll(d, 3) == 0));
+			 random_job(d, draw_one_in(d, 3)));
 }
 
 static struct explain *ask(const json_t *world, const char *only, bool *ret_placed)
@@ -192,18 +193,38 @@ static enum verdict verdict_with_more(const json_t *world, const char *cluster,
 
 /* --- checking ----------------------------------------------------------------------------- */
 
-static struct tally {
-	int sole, shared, shorts, gates;
+/* What is checked is a world, as an answer explains it. */
+struct question {
+	struct draw *draw;
+	const json_t *world;
+	const struct explain *answer;
+};
+
+static struct {
+	size_t sole, shared, shorts, gates; /* reasons of each sort that were lifted */
 } tally;
 
-static void check_filter(const json_t *world, const struct explain_place *p, int seed)
+/* The world that refutes the answer is the case that a person wants to see. */
+static bool __attribute__((format(printf, 2, 3)))
+refute(const struct question *q, const char *fmt, ...)
 {
-	bool fits = verdict_without(world, p->name, p->filter) == VERDICT_FITS;
+	auto_xfree char *world = json_dumps(q->world, JSON_COMPACT);
+	auto_strbuf text = {0};
+	va_list ap;
 
-	cr_expect_eq(fits, p->sole, "seed %d: %s, %s alone: said %d", seed, p->name,
-		     filter_name(p->filter), p->sole);
-	tally.sole += p->sole;
-	tally.shared += !p->sole;
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	return draw_fail(q->draw, "%s in %s", text.bytes, world);
+}
+
+static bool check_filter(const struct question *q, const struct explain_place *p)
+{
+	bool fits = verdict_without(q->world, p->name, p->filter) == VERDICT_FITS;
+
+	draw_count(q->draw, p->sole ? &tally.sole : &tally.shared);
+	return fits == p->sole || refute(q, "%s: %s alone was said to be %senough", p->name,
+					 filter_name(p->filter), p->sole ? "" : "not ");
 }
 
 static bool is_sole_short(const struct explain_place *p, const char *resource)
@@ -214,41 +235,55 @@ static bool is_sole_short(const struct explain_place *p, const char *resource)
 	return false;
 }
 
-static void check_amounts(const json_t *world, const struct explain_place *p, int seed)
+static bool check_amounts(const struct question *q, const struct explain_place *p)
 {
 	static const char *const resources[] = {"cpu", "memory", "x.io/gpu"};
 	bool any = false;
 
-	cr_expect(p->n_shorts > 0, "seed %d: %s is short of nothing", seed, p->name);
+	if (!p->n_shorts || p->fits >= p->pods)
+		return refute(q, "%s: short of %zu resources, %d of %d fit", p->name, p->n_shorts,
+			      (int)p->fits, (int)p->pods);
 	for (size_t i = 0; i < ARRAY_LEN(resources); i++) {
-		enum verdict v = verdict_with_more(world, p->name, resources[i]);
+		enum verdict v = verdict_with_more(q->world, p->name, resources[i]);
 		bool helps = p->verdict == VERDICT_NEVER ? v != VERDICT_NEVER : v == VERDICT_FITS;
 
-		cr_expect_eq(helps, is_sole_short(p, resources[i]), "seed %d: %s, more %s", seed,
-			     p->name, resources[i]);
+		if (helps != is_sole_short(p, resources[i]))
+			return refute(q, "%s: more %s %s", p->name, resources[i],
+				      helps ? "helps" : "does not help");
 		any |= v == VERDICT_FITS;
-		tally.shorts += helps;
+		if (helps)
+			draw_count(q->draw, &tally.shorts);
 	}
-	cr_expect_eq(p->sole, any, "seed %d: %s, sole", seed, p->name);
-	cr_expect(p->fits < p->pods, "seed %d: all of it fits into %s", seed, p->name);
+	return p->sole == any || refute(q, "%s: sole is %d", p->name, p->sole);
 }
 
-static void check_gate(const json_t *world, const struct explain *e, int seed)
+static bool check_place(const struct question *q, const struct explain_place *p)
 {
-	auto_json *lifted = json_deep_copy(world);
+	if (p->verdict == VERDICT_FITS)
+		return true;
+	if (p->filter == FILTER_CAPACITY || p->filter == FILTER_ROOM)
+		return check_amounts(q, p);
+	return check_filter(q, p);
+}
+
+static bool check_gate(const struct question *q)
+{
+	auto_json *lifted = json_deep_copy(q->world);
 	bool placed;
 
-	if (e->code == WAIT_QUOTA)
+	if (q->answer->code == WAIT_QUOTA)
 		json_object_del(json_object_get(lifted, "queue"), "capability");
 	else
 		json_object_set_new(json_object_get(lifted, "queue"), "closed", json_false());
 	explain_destroy(ask(lifted, NULL, &placed));
-	cr_expect_eq(placed, e->sole, "seed %d: %s alone", seed, wait_code_name(e->code));
-	tally.gates++;
+	draw_count(q->draw, &tally.gates);
+	return placed == q->answer->sole ||
+	       refute(q, "%s alone: placed %d", wait_code_name(q->answer->code), placed);
 }
 
-static void check_funnel(const struct explain *e, int seed)
+static bool check_funnel(const struct question *q)
 {
+	const struct explain *e = q->answer;
 	int64_t fits = 0, sole = 0, alone = 0, left = (int64_t)e->n_places;
 
 	for (size_t i = 0; i < e->n_places; i++) {
@@ -256,42 +291,43 @@ static void check_funnel(const struct explain *e, int seed)
 		sole += e->places[i].sole;
 	}
 	for (size_t i = 0; i < e->n_steps; i++) {
-		cr_expect(e->steps[i].left <= left, "seed %d: the funnel widens", seed);
+		if (e->steps[i].left > left)
+			return refute(q, "the funnel widens");
 		left = e->steps[i].left;
 		alone += e->steps[i].alone;
 	}
-	cr_expect_eq(left, fits, "seed %d: %d left, %d fit", seed, (int)left, (int)fits);
-	cr_expect_eq(alone, sole, "seed %d: %d alone, %d sole", seed, (int)alone, (int)sole);
+	return (left == fits && alone == sole) ||
+	       refute(q, "the funnel ends with %d, %d fit; lifted alone it gains %d, %d are sole",
+		      (int)left, (int)fits, (int)alone, (int)sole);
 }
 
-static void check_place(const json_t *world, const struct explain_place *p, int seed)
+static bool check_answer(const struct question *q, bool placed)
 {
-	if (p->verdict == VERDICT_FITS)
-		return;
-	if (p->filter == FILTER_CAPACITY || p->filter == FILTER_ROOM)
-		check_amounts(world, p, seed);
-	else
-		check_filter(world, p, seed);
+	enum wait_code code = q->answer->code;
+
+	if (placed != (code == WAIT_NONE))
+		return refute(q, "placed %d, and the code is %s", placed, wait_code_name(code));
+	for (size_t i = 0; i < q->answer->n_places; i++)
+		if (!check_place(q, &q->answer->places[i]))
+			return false;
+	if ((code == WAIT_QUOTA || code == WAIT_QUEUE_CLOSED) && !check_gate(q))
+		return false;
+	return check_funnel(q);
+}
+
+static bool reasons_are_sound(struct draw *d)
+{
+	auto_json *world = random_world(d);
+	bool placed;
+	auto_free(explain_destroy) struct explain *e = ask(world, NULL, &placed);
+
+	return check_answer(&(struct question){d, world, e}, placed);
 }
 
 Test(soundness, every_reason_can_be_lifted)
 {
-	for (int seed = 1; seed <= dice_seeds(300); seed++) {
-		struct dice d = {(uint64_t)seed};
-		auto_json *world = random_world(&d);
-		auto_free(explain_destroy) struct explain *e = NULL;
-		bool placed;
-
-		e = ask(world, NULL, &placed);
-		cr_expect_eq(placed, e->code == WAIT_NONE, "seed %d: code %s", seed,
-			     wait_code_name(e->code));
-		for (size_t i = 0; i < e->n_places; i++)
-			check_place(world, &e->places[i], seed);
-		check_funnel(e, seed);
-		if (e->code == WAIT_QUOTA || e->code == WAIT_QUEUE_CLOSED)
-			check_gate(world, e, seed);
-	}
+	property_check(reasons_are_sound, 300);
 	cr_expect(tally.sole > 20 && tally.shared > 20 && tally.shorts > 20 && tally.gates > 20,
-		  "the worlds try too little: %d sole, %d shared, %d shorts, %d gates", tally.sole,
-		  tally.shared, tally.shorts, tally.gates);
+		  "the worlds try too little: %zu sole, %zu shared, %zu shorts, %zu gates",
+		  tally.sole, tally.shared, tally.shorts, tally.gates);
 }

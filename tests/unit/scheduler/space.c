@@ -5,21 +5,24 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "random.h"
 #include "scheduler/allocate.h"
+#include "tests/unit/property.h"
 
 #define SPECS 6
 #define NODES 40
 
+/* A node in its seat; in a space without seats, as many equal ones. */
 struct bench_node {
 	struct seat seat;
+	struct shape_group *group;
+	int64_t count;
 	uint64_t rank;
 	char name[16];
 	const char *zone;
 };
 
 struct world {
-	struct dice dice;
+	struct draw *draw;
 	struct model model;
 	struct space space;
 	struct node_class *classes[3];
@@ -49,43 +52,58 @@ static struct node_class *make_class(struct world *w, int i)
 static struct spec *make_spec(struct world *w, int i)
 {
 	auto_json *pod = json_object();
-	struct resource amounts[] = {{"cpu", 1 + dice_roll(&w->dice, 5)},
-				     {"memory", (int64_t)(1 + dice_roll(&w->dice, 5)) << 22},
+	struct resource amounts[] = {{"cpu", 1 + draw_below(w->draw, 5)},
+				     {"memory", (int64_t)(1 + draw_below(w->draw, 5)) << 22},
 				     {"pods", 1},
-				     {"x.io/gpu", 1 + dice_roll(&w->dice, 2)}};
-	struct resource_list request = {amounts, dice_roll(&w->dice, 3) ? 3 : 4};
-	struct label zone = {"zone", zones[dice_roll(&w->dice, 2)]};
+				     {"x.io/gpu", 1 + draw_below(w->draw, 2)}};
+	struct resource_list request = {amounts, draw_below(w->draw, 3) ? 3 : 4};
+	struct label zone = {"zone", zones[draw_below(w->draw, 2)]};
 	struct error err;
 	struct spec *s;
 
-	if (!dice_roll(&w->dice, 4))
+	if (draw_one_in(w->draw, 4))
 		json_object_set_new(pod, "tolerations", json_pack("[{s:s}]", "operator", "Exists"));
-	if (!dice_roll(&w->dice, 5))
+	if (draw_one_in(w->draw, 5))
 		json_object_set_new(pod, "containers",
 				    json_pack("[{s:[{s:i}]}]", "ports", "hostPort", 80 + i));
-	cr_assert(!spec_intern(&w->model, pod, &request, &zone, !dice_roll(&w->dice, 3), &s, &err),
+	cr_assert(!spec_intern(&w->model, pod, &request, &zone, draw_one_in(w->draw, 3), &s, &err),
 		  "%s", err.text);
 	return s;
 }
 
 static void place_node(struct world *w, struct bench_node *n)
 {
-	int64_t room[4] = {dice_roll(&w->dice, 9), (int64_t)dice_roll(&w->dice, 9) << 22, 4,
-			   dice_roll(&w->dice, 3)};
-	int c = (int)dice_roll(&w->dice, 3);
+	int64_t room[4] = {draw_below(w->draw, 9), (int64_t)draw_below(w->draw, 9) << 22, 4,
+			   draw_below(w->draw, 3)};
+	int c = (int)draw_below(w->draw, 3);
+	struct shape_group *g = space_group(&w->space, w->classes[c], NULL, room, ARRAY_LEN(room));
 
 	n->zone = zones[c];
-	space_seat(&w->space, &n->seat,
-		   space_group(&w->space, w->classes[c], NULL, room, ARRAY_LEN(room)));
+	if (w->space.seated) {
+		space_seat(&w->space, &n->seat, g);
+		return;
+	}
+	n->group = g;
+	n->count = 1 + draw_below(w->draw, 3);
+	space_add(&w->space, g, n->count);
 }
 
-static void world_init(struct world *w, uint64_t seed)
+/* The log must be empty. */
+static void remove_node(struct world *w, struct bench_node *n)
+{
+	if (w->space.seated)
+		space_unseat(&w->space, &n->seat);
+	else
+		space_add(&w->space, n->group, -n->count);
+}
+
+static void world_init(struct world *w, struct draw *d, bool seated)
 {
 	memset(w, 0, sizeof(*w));
-	w->dice.state = seed;
+	w->draw = d;
 	model_init(&w->model);
 	slots_intern(&w->model.slots, "x.io/gpu");
-	space_init(&w->space, &w->model, true);
+	space_init(&w->space, &w->model, seated);
 	w->space.node_value = value_of;
 	for (int i = 0; i < 3; i++)
 		w->classes[i] = make_class(w, i);
@@ -107,7 +125,7 @@ static void world_finish(struct world *w)
 {
 	space_rollback(&w->space, 0);
 	for (int i = 0; i < NODES; i++)
-		space_unseat(&w->space, &w->nodes[i].seat);
+		remove_node(w, &w->nodes[i]);
 	space_finish(&w->space);
 	for (int i = 0; i < SPECS; i++)
 		spec_unref(&w->model, w->specs[i]);
@@ -143,127 +161,169 @@ static const struct shape_group *scan(struct world *w, const struct spec *s)
 
 static void disturb(struct world *w)
 {
-	struct bench_node *n = &w->nodes[dice_roll(&w->dice, NODES)];
+	struct bench_node *n = &w->nodes[draw_below(w->draw, NODES)];
 
 	space_rollback(&w->space, 0);
-	space_unseat(&w->space, &n->seat);
+	remove_node(w, n);
 	place_node(w, n);
 }
 
-static void step(struct world *w, uint64_t seed)
+static bool step(struct world *w)
 {
-	struct spec *s = w->specs[dice_roll(&w->dice, SPECS)];
+	struct spec *s = w->specs[draw_below(w->draw, SPECS)];
 	struct seat *seat = NULL;
 	struct shape_group *g;
+	const char *fault;
 
 	spec_refresh(&w->model, s);
 	g = space_find(&w->space, s, &seat);
-	cr_assert_eq(g, scan(w, s), "seed %lu: not the best group", (unsigned long)seed);
+	if (g != scan(w, s))
+		return draw_fail(w->draw, "%s is not the best group", g ? g->key.cls->key : "none");
 	if (g)
 		space_take(&w->space, g, seat, 1, 1, s, 0);
-	if (!dice_roll(&w->dice, 8))
-		space_rollback(&w->space, dice_roll(&w->dice, (uint32_t)w->space.n_log + 1));
-	if (!dice_roll(&w->dice, 8))
+	if (draw_one_in(w->draw, 8))
+		space_rollback(&w->space, draw_below(w->draw, (unsigned)w->space.n_log + 1));
+	if (draw_one_in(w->draw, 8))
 		disturb(w);
-	cr_assert_null(space_fault(&w->space), "seed %lu: %s", (unsigned long)seed,
-		       space_fault(&w->space));
+	fault = space_fault(&w->space);
+	return !fault || draw_fail(w->draw, "%s", fault);
+}
+
+static bool search_finds_the_best(struct draw *d)
+{
+	static struct world w;
+	bool good = true;
+
+	world_init(&w, d, draw_below(d, 2));
+	for (unsigned n = draw_below(d, 600); good && n; n--)
+		good = step(&w);
+	world_finish(&w);
+	return good;
 }
 
 /* Searches with cursors find what a scan of all groups finds, whatever happens in between. */
 Test(space, finds_the_best_group)
 {
-	static struct world w;
-
-	for (int seed = 1; seed <= dice_seeds(40); seed++) {
-		world_init(&w, (uint64_t)seed);
-		for (int i = 0; i < 300; i++)
-			step(&w, (uint64_t)seed);
-		world_finish(&w);
-	}
+	property_check(search_finds_the_best, 40);
 }
 
 static void take_some(struct world *w)
 {
-	struct spec *s = w->specs[dice_roll(&w->dice, SPECS)];
-	struct form_part part = {.spec = s, .replicas = 1 + (int32_t)dice_roll(&w->dice, 12)};
+	struct spec *s = w->specs[draw_below(w->draw, SPECS)];
+	struct form_part part = {.spec = s, .replicas = 1 + (int32_t)draw_below(w->draw, 12)};
 	int32_t order = 0;
 	struct form_variant v = {.parts = &part, .order = &order, .pods = part.replicas};
 
-	if (dice_roll(&w->dice, 2))
+	if (draw_below(w->draw, 2))
 		allocate_gang(&w->space, &v, 1);
 	else
 		allocate_most(&w->space, &v, 1, NULL);
 }
 
+#define MARKS 20
+
+/* Takes, and notes the content before each; then goes back over some of the marks. */
+static bool goes_back_exactly(struct world *w, int marks)
+{
+	uint64_t sums[MARKS];
+	size_t at[MARKS];
+
+	for (int i = 0; i < marks; i++) {
+		sums[i] = space_checksum(&w->space);
+		at[i] = space_mark(&w->space);
+		take_some(w);
+		if (space_fault(&w->space))
+			return draw_fail(w->draw, "taking %d: %s", i, space_fault(&w->space));
+	}
+	for (int i = marks - 1; i >= 0; i -= 1 + (int)draw_below(w->draw, 4)) {
+		space_rollback(&w->space, at[i]);
+		if (space_checksum(&w->space) != sums[i] || space_fault(&w->space))
+			return draw_fail(w->draw, "mark %d of %d: %s", i, marks,
+					 space_fault(&w->space) ? space_fault(&w->space)
+								: "other content");
+	}
+	return true;
+}
+
+static bool undo_is_exact(struct draw *d)
+{
+	static struct world w;
+	bool good;
+
+	world_init(&w, d, draw_below(d, 2));
+	good = goes_back_exactly(&w, 1 + (int)draw_below(d, MARKS));
+	world_finish(&w);
+	return good;
+}
+
 /* Rolling back to any earlier position restores the content of that position exactly. */
 Test(space, undo_restores_the_checksum)
 {
+	property_check(undo_is_exact, 40);
+}
+
+static bool is_whole_or_absent(struct world *w, struct spec *s)
+{
+	struct form_part part = {.spec = s, .replicas = 1000};
+	int32_t order = 0;
+	struct form_variant v = {.parts = &part, .order = &order};
+	uint64_t before = space_checksum(&w->space);
+	int64_t most = allocate_most(&w->space, &v, 1, NULL);
+
+	space_rollback(&w->space, 0);
+	part.replicas = (int32_t)most + 1;
+	if (allocate_gang(&w->space, &v, 1))
+		return draw_fail(w->draw, "%d fit, %d were placed", (int)most, part.replicas);
+	if (space_checksum(&w->space) != before)
+		return draw_fail(w->draw, "a gang of %d left something behind", part.replicas);
+	part.replicas = (int32_t)most;
+	if (!allocate_gang(&w->space, &v, 1))
+		return draw_fail(w->draw, "%d fit, but not as a gang", (int)most);
+	space_rollback(&w->space, 0);
+	return space_checksum(&w->space) == before || draw_fail(w->draw, "not as before");
+}
+
+static bool gangs_are_whole_or_absent(struct draw *d)
+{
 	static struct world w;
+	bool good = true;
 
-	for (int seed = 1; seed <= dice_seeds(40); seed++) {
-		uint64_t sums[20];
-		size_t marks[20];
-
-		world_init(&w, (uint64_t)seed);
-		for (int i = 0; i < 20; i++) {
-			sums[i] = space_checksum(&w.space);
-			marks[i] = space_mark(&w.space);
-			take_some(&w);
-			cr_assert_null(space_fault(&w.space));
-		}
-		for (int i = 19; i >= 0; i -= 1 + (int)dice_roll(&w.dice, 4)) {
-			space_rollback(&w.space, marks[i]);
-			cr_assert_eq(space_checksum(&w.space), sums[i], "seed %d, mark %d", seed,
-				     i);
-			cr_assert_null(space_fault(&w.space));
-		}
-		world_finish(&w);
-	}
+	world_init(&w, d, draw_below(d, 2));
+	for (int i = 0; good && i < SPECS; i++)
+		good = is_whole_or_absent(&w, w.specs[i]);
+	world_finish(&w);
+	return good;
 }
 
 /* All or nothing; nothing means nothing; and for equal pods it is exact. */
 Test(space, gang_is_whole_or_absent)
 {
-	static struct world w;
-
-	for (int seed = 1; seed <= dice_seeds(40); seed++) {
-		world_init(&w, (uint64_t)seed);
-		for (int i = 0; i < SPECS; i++) {
-			struct form_part part = {.spec = w.specs[i], .replicas = 1000};
-			int32_t order = 0;
-			struct form_variant v = {.parts = &part, .order = &order};
-			uint64_t before = space_checksum(&w.space);
-			int64_t most = allocate_most(&w.space, &v, 1, NULL);
-
-			space_rollback(&w.space, 0);
-			part.replicas = (int32_t)most + 1;
-			cr_assert(!allocate_gang(&w.space, &v, 1));
-			cr_assert_eq(space_checksum(&w.space), before);
-			part.replicas = (int32_t)most;
-			cr_assert(allocate_gang(&w.space, &v, 1));
-			space_rollback(&w.space, 0);
-			cr_assert_eq(space_checksum(&w.space), before);
-		}
-		world_finish(&w);
-	}
+	property_check(gangs_are_whole_or_absent, 40);
 }
 
-Test(space, widening_keeps_content)
+static bool widening_keeps_all(struct draw *d)
 {
 	static struct world w;
+	bool good = true;
 	char name[32];
 
-	world_init(&w, 7);
+	world_init(&w, d, true); /* groups are others behind it, seats know theirs */
 	for (int i = 0; i < 20; i++) {
 		snprintf(name, sizeof(name), "x.io/more-%d", i);
 		slots_intern(&w.model.slots, name);
 	}
 	space_widen(&w.space, w.model.slots.n);
-	cr_assert_null(space_fault(&w.space));
-	cr_assert_eq(w.space.nodes, NODES);
-	for (int i = 0; i < 100; i++)
-		step(&w, 7);
+	if (space_fault(&w.space) || w.space.nodes != NODES)
+		good = draw_fail(d, "%d nodes: %s", (int)w.space.nodes, space_fault(&w.space));
+	for (unsigned n = draw_below(d, 200); good && n; n--)
+		good = step(&w);
 	world_finish(&w);
+	return good;
+}
+
+Test(space, widening_keeps_content)
+{
+	property_check(widening_keeps_all, 10);
 }
 
 /* The group that holds the pod was inserted, and after it more than a cursor can catch up on. */

@@ -380,15 +380,19 @@ void tape_finish(struct tape *t)
 	records_finish(&t->records);
 }
 
+bool same_records(const struct record *a, const struct record *b)
+{
+	return a->deleted == b->deleted && !strcmp(a->key, b->key) && a->version == b->version &&
+	       a->revision == b->revision && a->create_revision == b->create_revision &&
+	       a->size == b->size && (a->deleted || !memcmp(a->value, b->value, a->size));
+}
+
 void assert_same_records(const struct record *a, const struct record *b, const char *what)
 {
-	cr_assert_eq(a->deleted, b->deleted, "%s: %s", what, a->key);
-	cr_assert_str_eq(a->key, b->key, "%s: %s not %s", what, a->key, b->key);
-	cr_assert_eq(a->version, b->version, "%s: %s at %" PRId64 " not %" PRId64, what, a->key,
-		     a->version, b->version);
-	cr_assert_eq(a->revision, b->revision, "%s: %s", what, a->key);
-	cr_assert_eq(a->create_revision, b->create_revision, "%s: %s", what, a->key);
-	cr_assert_eq(a->size, b->size, "%s: %s", what, a->key);
-	if (!a->deleted)
-		cr_assert_arr_eq(a->value, b->value, a->size, "%s: %s", what, a->key);
+	cr_assert(same_records(a, b),
+		  "%s: %s%s at %" PRId64 " (created at %" PRId64
+		  ", %zu bytes), not %s%s at %" PRId64 " (%" PRId64 ", %zu bytes)",
+		  what, a->deleted ? "deletion of " : "", a->key, a->version, a->create_revision,
+		  a->size, b->deleted ? "deletion of " : "", b->key, b->version, b->create_revision,
+		  b->size);
 }

@@ -99,6 +99,7 @@ void tape_wait(struct bed *bed, struct tape *t, size_t n); /* for that many reco
 void tape_wait_version(struct bed *bed, struct tape *t, int64_t version);
 void tape_wait_end(struct bed *bed, struct tape *t);
 void tape_finish(struct tape *t);
+bool same_records(const struct record *a, const struct record *b);
 void assert_same_records(const struct record *a, const struct record *b, const char *what);
 
 #endif
