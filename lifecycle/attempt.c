@@ -1,6 +1,7 @@
 #include "lifecycle/attempt.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -106,12 +107,17 @@ static void say_reason(const struct slot *s, const char *otherwise, struct strbu
 		strbuf_addf(out, ": %s", s->message);
 }
 
+static void name_pod(const struct attempt_task *t, int32_t index, struct strbuf *out)
+{
+	strbuf_addf(out, "task %s, pod %d: ", t->name, index);
+}
+
 static void say_failed_pod(const struct tally *sum, char *out, size_t n)
 {
 	const struct slot *s = sum->first_failed;
 	auto_strbuf text = {0};
 
-	strbuf_addf(&text, "task %s, pod %d: ", sum->failed_task->name, sum->failed_index);
+	name_pod(sum->failed_task, sum->failed_index, &text);
 	if (s->state != SLOT_FAILED)
 		strbuf_addf(&text, "its containers restarted %d times", s->container_restarts);
 	else if (s->exit_code >= 0)
@@ -161,11 +167,37 @@ static void decide_loss(const struct attempt *a, const struct tally *sum, int64_
 	bool in_window = now_ns - m->first_loss_ns < ATTEMPT_LOSS_WINDOW_MS * INT64_C(1000000);
 
 	snprintf(d->reason, sizeof(d->reason), "PodLost");
-	strbuf_addf(&text, "task %s, pod %d: ", sum->lost_task->name, sum->lost_index);
+	name_pod(sum->lost_task, sum->lost_index, &text);
 	say_reason(s, "deleted", &text);
 	snprintf(d->message, sizeof(d->message), "%s", text.bytes);
 	d->act =
 		in_window && m->losses + 1 >= ATTEMPT_LOSSES ? ATTEMPT_GIVE_UP : ATTEMPT_CLEAR_LOST;
+}
+
+/* The message begins with the pod; nothing else tells of one whose containers restarted too often,
+ * once it was ended. */
+static bool is_failed_pod_of(const struct outcome *o, const struct attempt_task *t, int32_t index)
+{
+	auto_strbuf name = {0};
+
+	name_pod(t, index, &name);
+	return o->phase == OUTCOME_FAILED && !strncmp(o->message, name.bytes, name.size);
+}
+
+const char *attempt_counts_as(const struct attempt *a, size_t task, int32_t index)
+{
+	static const char *const names[] = {
+		[SLOT_ABSENT] = "Pending",  [SLOT_PENDING] = "Pending",
+		[SLOT_RUNNING] = "Running", [SLOT_SUCCEEDED] = "Succeeded",
+		[SLOT_FAILED] = "Failed",   [SLOT_LOST] = "Pending",
+	};
+	enum slot_state state = a->tasks[task].slots[index].state;
+
+	if (a->memory.outcome.phase == OUTCOME_NONE || state == SLOT_SUCCEEDED)
+		return names[state];
+	if (state == SLOT_FAILED || is_failed_pod_of(&a->memory.outcome, &a->tasks[task], index))
+		return names[SLOT_FAILED];
+	return NULL;
 }
 
 static int64_t loss_delay_ms(int64_t losses)

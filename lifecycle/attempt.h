@@ -95,6 +95,11 @@ struct attempt_decision {
 
 struct attempt_decision attempt_next(const struct attempt *a, int64_t now_ns);
 
+/* As what people are told of the pod of (task, index): "Pending", "Running", "Succeeded", "Failed";
+ * NULL: as nothing. Behind an outcome those count that ended by themselves, and the one that the
+ * outcome is about: what was ended for it neither waits nor failed. */
+const char *attempt_counts_as(const struct attempt *a, size_t task, int32_t index);
+
 /* Delay before restart number `retries` (1 first): 10 s x 2^(retries - 1), at most 5 min. */
 int64_t attempt_restart_delay_ms(int64_t retries);
 

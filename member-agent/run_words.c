@@ -104,11 +104,6 @@ static void on_said(enum owner_reply reply, struct doc *now, const struct error 
 
 /* --- what is said --- */
 
-static const char *const count_names[] = {
-	[SLOT_ABSENT] = "Pending",      [SLOT_PENDING] = "Pending", [SLOT_RUNNING] = "Running",
-	[SLOT_SUCCEEDED] = "Succeeded", [SLOT_FAILED] = "Failed",   [SLOT_LOST] = "Pending",
-};
-
 static json_t *counts_json(const struct attempt *a)
 {
 	json_t *counts = json_object();
@@ -117,9 +112,11 @@ static json_t *counts_json(const struct attempt *a)
 		json_t *of_task = json_object();
 
 		for (int32_t i = 0; i < a->tasks[t].replicas; i++) {
-			const char *name = count_names[a->tasks[t].slots[i].state];
+			const char *name = attempt_counts_as(a, t, i);
 
-			json_set_int(of_task, name, json_int_at(of_task, 0, name, NULL) + 1);
+			if (name)
+				json_set_int(of_task, name,
+					     json_int_at(of_task, 0, name, NULL) + 1);
 		}
 		json_object_set_new(counts, a->tasks[t].name, of_task);
 	}

@@ -77,6 +77,7 @@ static void read_tasks(struct arena *arena, const json_t *tasks, struct attempt 
 static void read_memory(const json_t *m, struct attempt_memory *out)
 {
 	const char *outcome = json_str_at(m, "outcome", NULL);
+	const char *message = json_str_at(m, "message", NULL);
 
 	out->retries = json_int_at(m, 0, "retries", NULL);
 	out->restart_at_ns = json_int_at(m, 0, "restartAt", NULL) * SECOND;
@@ -87,6 +88,7 @@ static void read_memory(const json_t *m, struct attempt_memory *out)
 	if (outcome)
 		out->outcome.phase =
 			strcmp(outcome, "Completed") ? OUTCOME_FAILED : OUTCOME_COMPLETED;
+	snprintf(out->outcome.message, sizeof(out->outcome.message), "%s", message ? message : "");
 }
 
 static void expect_str(const char *name, const char *what, const json_t *expect, const char *key,
@@ -104,6 +106,21 @@ static void expect_bool(const char *name, const json_t *expect, const char *key,
 
 	if (want)
 		cr_expect_eq(got, json_is_true(want), "%s: %s", name, key);
+}
+
+/* As they are counted, by task and index: "w: Failed, w: -". */
+static void expect_counts(const char *name, const json_t *expect, const struct attempt *a)
+{
+	auto_strbuf got = {0};
+
+	for (size_t t = 0; t < a->n_tasks; t++)
+		for (int32_t i = 0; i < a->tasks[t].replicas; i++) {
+			const char *as = attempt_counts_as(a, t, i);
+
+			strbuf_addf(&got, "%s%s: %s", got.size ? ", " : "", a->tasks[t].name,
+				    as ? as : "-");
+		}
+	expect_str(name, "counts", expect, "counts", strbuf_str(&got));
 }
 
 static void run_case(const json_t *c)
@@ -132,6 +149,7 @@ static void run_case(const json_t *c)
 		   : d.outcome.phase == OUTCOME_FAILED  ? "Failed"
 							: "");
 	expect_str(name, "outcome reason", expect, "outcomeReason", d.outcome.reason);
+	expect_counts(name, expect, &a);
 	expect_bool(name, expect, "running", d.running);
 	expect_bool(name, expect, "restarting", d.restarting);
 	if (json_object_get(expect, "until"))

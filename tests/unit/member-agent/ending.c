@@ -163,12 +163,14 @@ Test(ending, a_word_about_a_placement_that_is_gone_makes_an_orphan)
 	"[{\"name\":\"w\",\"replicas\":1,\"maxRetry\":3,\"template\":{\"spec\":{"                  \
 	"\"restartPolicy\":\"OnFailure\",\"containers\":[]}}}]"
 
+#define CRASHED                                                                                    \
+	POD_AT("4", "{\"phase\":\"Running\",\"containerStatuses\":[{\"name\":\"c\","               \
+		    "\"restartCount\":4}]}")
+
 /* A pod that restarts for ever is deleted for an outcome that nothing else tells of. */
 Test(ending, an_outcome_is_written_before_what_runs_is_ended)
 {
-	struct stage s = {.twins = TWIN_OF(CRASHING),
-			  .pods = POD_AT("4", "{\"phase\":\"Running\",\"containerStatuses\":[{"
-					      "\"name\":\"c\",\"restartCount\":4}]}")};
+	struct stage s = {.twins = TWIN_OF(CRASHING), .pods = CRASHED};
 
 	stage_start(&s, true);
 	stage_offer(&s, 3, "Go", "Running", "cu");
@@ -183,6 +185,25 @@ Test(ending, an_outcome_is_written_before_what_runs_is_ended)
 	stage_answer(&s, WRITE_END, 200, "{}");
 	virtual_env_advance(s.time, 100);
 	cr_expect(stage_awaits(&s, END_POD), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
+/* It is deleted because it failed: the word after that still says so. */
+Test(ending, a_pod_that_restarted_too_often_counts_as_failed)
+{
+	struct stage s = {.twins = TWIN_OF(CRASHING), .pods = CRASHED};
+
+	stage_start(&s, true);
+	stage_offer(&s, 3, "Go", "Running", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 100);
+	stage_answer(&s, WRITE_END, 200, TWIN_OF(CRASHING));
+	virtual_env_advance(s.time, 100);
+	stage_answer(&s, END_POD, 200, "{}");
+	stage_watch(&s, "/api/v1/pods", "DELETED", CRASHED);
+	virtual_env_advance(s.time, W_MS);
+	expect_said(&s, "it is gone", "Done: ");
+	cr_expect_str_eq(strbuf_str(&s.counts), "{\"w\":{\"Failed\":1}}");
 	stage_end(&s);
 }
 

@@ -169,8 +169,12 @@ static void on_say(struct owner *o, const struct doc *placement, const json_t *s
 		   void *arg)
 {
 	const char *reason = json_str_at(status, "reason", NULL);
+	const json_t *counts = json_at(status, "counts", NULL);
 	struct stage *s = stage_of(o);
 
+	strbuf_clear(&s->counts);
+	if (counts)
+		json_write(&s->counts, counts);
 	strbuf_addf(&s->said, "%s:%s ", json_str_at(status, "state", NULL), reason ? reason : "");
 	s->said_done = done;
 	s->said_arg = arg;
@@ -298,6 +302,7 @@ void stage_end(struct stage *s)
 	virtual_env_destroy(s->time);
 	strbuf_finish(&s->asked);
 	strbuf_finish(&s->said);
+	strbuf_finish(&s->counts);
 }
 
 void stage_forget(struct stage *s)

@@ -18,6 +18,7 @@ struct stage {
 	const char *twins, *pods; /* items of the lists */
 	struct strbuf asked;      /* "DELETE /path " of what was not a list or a watch */
 	struct strbuf said;       /* "Lost:TwinLost " */
+	struct strbuf counts;     /* of the word that was said last, as JSON */
 	struct owner owner;
 	struct runner *runner;
 	bool absent, no_lease;
