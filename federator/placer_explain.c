@@ -34,15 +34,44 @@ struct job *placer_take_admitted(struct placer *p, const struct doc *doc, const 
 
 /* --- jobs that have, or had, a place --- */
 
+#define WHY_THERE "why there"
+#define NOT_THERE "not " /* and which cluster */
+
+/* Of the column in which it says what the texts are about. */
+static int label_width(const json_t *runners_up)
+{
+	size_t width = strlen(WHY_THERE), i;
+	json_t *other;
+
+	json_array_foreach (runners_up, i, other) {
+		const char *cluster = json_str_at(other, "cluster", NULL);
+		size_t n = strlen(NOT_THERE) + (cluster ? strlen(cluster) : 0);
+
+		width = n > width ? n : width;
+	}
+	return (int)width;
+}
+
+static void choice_text(const json_t *attempt, struct strbuf *out)
+{
+	const json_t *runners_up = json_object_get(attempt, "runnersUp");
+	const char *why = json_str_at(attempt, "why", NULL);
+	int width = label_width(runners_up);
+	json_t *other;
+	size_t i;
+
+	strbuf_addf(out, "  %-*s  %s\n", width, WHY_THERE, why ? why : "-");
+	json_array_foreach (runners_up, i, other)
+		strbuf_addf(out, "  " NOT_THERE "%-*s  %s\n", width - (int)strlen(NOT_THERE),
+			    json_str_at(other, "cluster", NULL), json_str_at(other, "why", NULL));
+}
+
 static void attempt_text(const json_t *attempt, struct strbuf *out)
 {
 	const char *how = json_str_at(attempt, "how", NULL);
 	const char *nodes = json_str_at(attempt, "nodes", NULL);
-	const char *why = json_str_at(attempt, "why", NULL);
 	const char *reason = json_str_at(attempt, "reason", NULL);
 	const char *message = json_str_at(attempt, "message", NULL);
-	json_t *other;
-	size_t i;
 
 	strbuf_addf(out, "Attempt %lld  %s", (long long)json_int_at(attempt, 0, "generation", NULL),
 		    json_str_at(attempt, "cluster", NULL));
@@ -52,10 +81,8 @@ static void attempt_text(const json_t *attempt, struct strbuf *out)
 	if (reason || message)
 		strbuf_addf(out, ": %s%s%s", reason ? reason : "", reason && message ? ", " : "",
 			    message ? message : "");
-	strbuf_addf(out, "\n  why there  %s\n", why ? why : "-");
-	json_array_foreach (json_object_get(attempt, "runnersUp"), i, other)
-		strbuf_addf(out, "  not %s  %s\n", json_str_at(other, "cluster", NULL),
-			    json_str_at(other, "why", NULL));
+	strbuf_addc(out, '\n');
+	choice_text(attempt, out);
 }
 
 static void history_text(const json_t *job, struct strbuf *out)
