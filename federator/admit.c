@@ -32,25 +32,32 @@ static void keep_finalizer(json_t *job)
 	json_array_append_new(list, json_string(JOB_FINALIZER));
 }
 
-static bool offer_queue(struct doc *doc, void *arg)
+static bool offer_name(struct doc *doc, void *arg)
 {
 	closest_offer(arg, strrchr(doc->key, '/') + 1);
 	return true;
 }
 
-static void no_queue(struct server_write *w, const struct hub *hub, const char *name)
+/* Which object without namespace was probably meant; its name lives until the cache changes. */
+static const char *closest_name(const struct hub *hub, const struct kind *kind, const char *name)
 {
-	auto_xfree char *quoted = xasprintf("\"%s\"", name);
 	auto_strbuf prefix = {0};
 	struct closest near;
 
-	kind_key(hub_kind("queues"), NULL, NULL, &prefix);
+	kind_key(kind, NULL, NULL, &prefix);
 	closest_init(&near, name, strlen(name));
-	cache_each(hub->cache, prefix.bytes, NULL, offer_queue, &near);
+	cache_each(hub->cache, prefix.bytes, NULL, offer_name, &near);
+	return near.best;
+}
+
+static void no_queue(struct server_write *w, const struct hub *hub, const char *name)
+{
+	auto_xfree char *quoted = xasprintf("\"%s\"", name);
+	const char *near = closest_name(hub, hub_kind("queues"), name);
+
 	causes_add(&w->causes, CAUSE_NOT_FOUND, "spec.queue", quoted,
 		   "no queue has this name; %s%s%sfedctl queue create %s makes it",
-		   near.best ? "did you mean \"" : "", near.best ? near.best : "",
-		   near.best ? "\"? " : "", name);
+		   near ? "did you mean \"" : "", near ? near : "", near ? "\"? " : "", name);
 }
 
 static void check_queue(struct server_write *w, const struct hub *hub)
@@ -63,6 +70,36 @@ static void check_queue(struct server_write *w, const struct hub *hub)
 	else if (!queue_is_open(doc))
 		causes_add(&w->causes, CAUSE_FORBIDDEN, "spec.queue", NULL,
 			   "queue \"%s\" is closed", name);
+}
+
+/* What a job names need not be there yet, but it may also be misspelled. False: it is not there. */
+static bool warn_unless_there(struct server_write *w, const struct hub *hub, const char *plural,
+			      const char *name, const char *what, const char *then)
+{
+	const struct kind *kind = hub_kind(plural);
+	const char *near;
+
+	if (!name || hub_get(hub, kind, NULL, name))
+		return true;
+	near = closest_name(hub, kind, name);
+	server_write_warn(w, "there is no %s \"%s\"%s%s%s; %s", what, name,
+			  near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "",
+			  then);
+	return false;
+}
+
+static void check_names(struct server_write *w, const struct hub *hub)
+{
+	const json_t *spec = json_object_get(w->object, "spec");
+	json_t *dataset;
+	size_t i;
+
+	warn_unless_there(w, hub, "priorityclasses", json_str_at(spec, "priorityClassName", NULL),
+			  "priority class", "the job has the default priority");
+	json_array_foreach (json_at(spec, "placement", "datasets", NULL), i, dataset)
+		if (!warn_unless_there(w, hub, "datasets", json_str_at(dataset, "name", NULL),
+				       "data set", "the job waits for it"))
+			return; /* one is enough to look at the others too */
 }
 
 static int check_room(struct server_write *w, const struct hub *hub, struct error *err)
@@ -92,6 +129,7 @@ static int admit_job(struct server_write *w, const struct hub *hub, struct error
 	if (!spec_changes(w))
 		return 0;
 	check_queue(w, hub);
+	check_names(w, hub);
 	return check_room(w, hub, err);
 }
 

@@ -14,6 +14,7 @@ struct caller {
 	bool answered;
 	int status;
 	json_t *body;
+	struct strbuf warnings;
 };
 
 struct caller *caller_create(struct bed *b, const char *user, const char *group)
@@ -43,6 +44,7 @@ void caller_destroy(struct caller *c)
 	kube_destroy(c->kube);
 	pki_pair_finish(&c->pair);
 	json_decref(c->body);
+	strbuf_finish(&c->warnings);
 	free(c);
 }
 
@@ -59,6 +61,9 @@ static void on_answer(const struct kube_answer *a, void *arg)
 	c->status = a->status;
 	json_decref(c->body);
 	c->body = json_parse(a->body, a->size, NULL, NULL);
+	strbuf_clear(&c->warnings);
+	for (size_t i = 0; a->warnings && a->warnings[i]; i++)
+		strbuf_addf(&c->warnings, "%s\n", a->warnings[i]);
 }
 
 static const char *content_type(const char *method)
@@ -87,6 +92,11 @@ int caller_call(struct caller *c, const char *method, const char *path, const ch
 	while (!c->answered)
 		bed_sleep(c->bed, 1);
 	return c->status;
+}
+
+const char *caller_warnings(const struct caller *c)
+{
+	return strbuf_str(&c->warnings);
 }
 
 const json_t *caller_body(const struct caller *c)

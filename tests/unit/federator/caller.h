@@ -13,6 +13,8 @@ void caller_set_term(struct caller *c, const char *term); /* header Federator-Te
 /* The status of the answer, whose body caller_body() is, until the next call. body is YAML; NULL:
  * none. */
 int caller_call(struct caller *c, const char *method, const char *path, const char *body);
+/* The warnings of that answer, each a line. */
+const char *caller_warnings(const struct caller *c);
 const json_t *caller_body(const struct caller *c);
 
 #endif

@@ -1,0 +1,92 @@
+/* What the hub says of a Job when it is submitted, beside yes or no. */
+#include <string.h>
+
+#include "base/json.h"
+#include "caller.h"
+
+#define JOBS "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
+
+struct scene {
+	struct bed *bed;
+	struct caller *user;
+};
+
+static void begin(struct scene *s)
+{
+	s->bed = bed_create();
+	s->user = caller_create(s->bed, "ann", "system:masters");
+	bed_put(s->bed, "priorityclasses", "{metadata: {name: high, uid: p0}, value: 9}");
+	bed_put(s->bed, "datasets", "{metadata: {name: imagenet, uid: d0}, spec: {size: 1Gi}}");
+	bed_cluster(s->bed, "a");
+	bed_report(s->bed, "a", 1, 1);
+}
+
+static void end(struct scene *s)
+{
+	caller_destroy(s->user);
+	bed_destroy(s->bed);
+}
+
+static void expect_warnings(struct scene *s, const char *more_of_spec, const char *warnings)
+{
+	auto_xfree char *job = xasprintf(
+		"{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {generateName: j},"
+		" spec: {tasks: [{name: t, template: {spec: {containers: [{name: c, image: i}]}}}],"
+		" %s}}",
+		more_of_spec);
+
+	cr_assert_eq(caller_call(s->user, "POST", JOBS, job), 201);
+	cr_expect_str_eq(caller_warnings(s->user), warnings, "%s: %s", more_of_spec,
+			 caller_warnings(s->user));
+}
+
+Test(admission, names_that_are_there_are_not_spoken_of)
+{
+	struct scene s;
+
+	begin(&s);
+	expect_warnings(&s, "priorityClassName: high", "");
+	expect_warnings(&s, "placement: {datasets: [{name: imagenet}]}", "");
+	expect_warnings(&s, "", "");
+	end(&s);
+}
+
+Test(admission, a_priority_class_that_is_not_there_is_warned_of)
+{
+	struct scene s;
+
+	begin(&s);
+	expect_warnings(&s, "priorityClassName: hihg",
+			"there is no priority class \"hihg\" (did you mean \"high\"?); the job has "
+			"the default priority\n");
+	expect_warnings(&s, "priorityClassName: nothing-like-it",
+			"there is no priority class \"nothing-like-it\"; the job has the default "
+			"priority\n");
+	end(&s);
+}
+
+Test(admission, the_first_data_set_that_is_not_there_is_warned_of)
+{
+	struct scene s;
+
+	begin(&s);
+	expect_warnings(
+		&s, "placement: {datasets: [{name: imagenet}, {name: imagnet}, {name: x}]}",
+		"there is no data set \"imagnet\" (did you mean \"imagenet\"?); the job waits "
+		"for it\n");
+	end(&s);
+}
+
+Test(admission, a_change_elsewhere_does_not_warn_again)
+{
+	auto_xfree char *path = NULL;
+	struct scene s;
+
+	begin(&s);
+	expect_warnings(&s, "priorityClassName: low",
+			"there is no priority class \"low\"; the job has the default priority\n");
+	path = xasprintf(JOBS "/%s", json_str_at(caller_body(s.user), "metadata", "name", NULL));
+	cr_assert_eq(caller_call(s.user, "PATCH", path, "{metadata: {labels: {a: b}}}"), 200);
+	cr_expect_str_eq(caller_warnings(s.user), "");
+	end(&s);
+}
