@@ -4,6 +4,7 @@
 
 #include "base/encode.h"
 #include "base/json.h"
+#include "fedctl/patience.h"
 #include "kube/informer.h"
 
 #define FEW 16 /* names that get a watch each; more share that of the namespace */
@@ -11,6 +12,7 @@
 struct follow {
 	struct session *session;
 	struct follow_config config;
+	struct patience patience; /* until what was there has been told */
 	char **names;
 	struct informer **informers;
 	size_t n_informers, n_synced;
@@ -45,7 +47,10 @@ static void on_synced(void *arg)
 {
 	struct follow *f = arg;
 
-	if (++f->n_synced == f->n_informers && f->config.synced)
+	if (++f->n_synced < f->n_informers)
+		return;
+	patience_end(&f->patience);
+	if (f->config.synced)
 		f->config.synced(f->config.arg);
 }
 
@@ -55,6 +60,7 @@ static void fail(struct follow *f, const struct error *err)
 		return;
 	f->failed = true;
 	f->failure = *err;
+	patience_end(&f->patience);
 	if (err->code == ERR_UNREACHABLE || err->code == ERR_UNKNOWN_OUTCOME ||
 	    err->code == ERR_TIMEOUT)
 		session_translate(f->session, true, &f->failure);
@@ -75,6 +81,14 @@ static void on_health(bool ok, const struct error *err, void *arg)
 	f->lost = !ok;
 }
 
+static void on_put_off(const struct error *why, void *arg)
+{
+	struct follow *f = arg;
+
+	if (f->patience.timer)
+		patience_hear(&f->patience, why);
+}
+
 static struct informer *start(struct follow *f, const char *query)
 {
 	auto_strbuf path = {0};
@@ -86,6 +100,7 @@ static struct informer *start(struct follow *f, const char *query)
 							 .changed = on_changed,
 							 .synced = on_synced,
 							 .health = on_health,
+							 .put_off = on_put_off,
 							 .arg = f});
 }
 
@@ -125,6 +140,7 @@ struct follow *follow_create(struct session *s, const struct follow_config *conf
 	f->names = config->names ? xcalloc(config->n_names, sizeof(char *)) : NULL;
 	for (size_t i = 0; i < config->n_names; i++)
 		f->names[i] = xstrdup(config->names[i]);
+	patience_begin(&f->patience, s);
 	if (f->names && config->n_names <= FEW)
 		start_named(f);
 	else
@@ -136,6 +152,7 @@ void follow_destroy(struct follow *f)
 {
 	if (!f)
 		return;
+	patience_end(&f->patience);
 	for (size_t i = 0; i < f->n_informers; i++)
 		informer_destroy(f->informers[i]);
 	for (size_t i = 0; f->names && i < f->config.n_names; i++)

@@ -7,10 +7,10 @@
 #include "base/closest.h"
 #include "base/encode.h"
 #include "base/json.h"
+#include "fedctl/patience.h"
 
 #define NS_PER_MS     1000000
 #define TIMEOUT_MS    30000
-#define TELL_AFTER_MS 2000
 #define PAGE          500
 #define NAMESPACE     "default"
 #define NAMES_TIMEOUT 3000 /* a suggestion is not worth a longer wait */
@@ -90,8 +90,9 @@ void session_wake(struct session *s, bool *done)
 /* The answer of one request, kept until the loop has stopped. */
 struct reply {
 	struct session *session;
-	int64_t since_ms, timeout_ms;
-	bool quiet, told, done, ok;
+	struct patience patience;
+	int64_t timeout_ms;
+	bool quiet, done, ok;
 	json_t *body, *details;
 	char *location; /* of a redirect */
 	struct error err;
@@ -128,16 +129,10 @@ static void on_answer(const struct kube_answer *a, void *arg)
 static bool may_retry(const struct error *why, void *arg)
 {
 	struct reply *r = arg;
-	int64_t waited_ms = env_mono_ms(r->session->env) - r->since_ms;
-	auto_xfree char *text = NULL;
 
-	if (waited_ms >= r->timeout_ms)
+	if (patience_waited_ms(&r->patience) >= r->timeout_ms)
 		return false;
-	if (r->told || waited_ms < TELL_AFTER_MS)
-		return true;
-	r->told = true;
-	text = xasprintf("the federator is not able to answer yet: %s", why->text);
-	say_warning(text);
+	patience_hear(&r->patience, why);
 	return true;
 }
 
@@ -156,10 +151,8 @@ static void send_and_wait(struct session *s, struct kube *kube, const struct cal
 	auto_xfree char *body = call->body ? json_print(call->body) : NULL;
 	int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : request_timeout_ms(s->inv);
 
-	*r = (struct reply){.session = s,
-			    .since_ms = env_mono_ms(s->env),
-			    .timeout_ms = timeout_ms,
-			    .quiet = call->quiet};
+	*r = (struct reply){.session = s, .timeout_ms = timeout_ms, .quiet = call->quiet};
+	patience_begin(&r->patience, s);
 	kube_send(kube, &(struct kube_request){.method = call->method ? call->method : "GET",
 					       .path = path,
 					       .body = body,
@@ -169,6 +162,7 @@ static void send_and_wait(struct session *s, struct kube *kube, const struct cal
 					       .may_retry = may_retry,
 					       .arg = r});
 	session_wait(s, &r->done);
+	patience_end(&r->patience);
 }
 
 /* "https://host:port/path": how much of it is the server. */

@@ -271,9 +271,19 @@ static void on_list(const struct kube_answer *a, void *arg)
 	informer_watch(i);
 }
 
+static bool may_retry_list(const struct error *why, void *arg)
+{
+	struct informer *i = arg;
+
+	if (i->callbacks.put_off)
+		i->callbacks.put_off(why, i->callbacks.arg);
+	return true;
+}
+
 static void informer_list(struct informer *i)
 {
-	struct kube_request request = {.method = "GET", .done = on_list, .arg = i};
+	struct kube_request request = {
+		.method = "GET", .done = on_list, .may_retry = may_retry_list, .arg = i};
 	auto_strbuf path = {0};
 
 	strbuf_addf(&path, "%s?limit=%d", i->path, PAGE);

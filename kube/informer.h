@@ -29,6 +29,8 @@ struct informer_config {
 	void (*synced)(void *arg); /* once: everything of the first list was told; may be NULL */
 	/* First failure after success, and recovery; for conditions and the log. May be NULL. */
 	void (*health)(bool ok, const struct error *err, void *arg);
+	/* The server asked to come again with a list, which is not a failure yet. May be NULL. */
+	void (*put_off)(const struct error *why, void *arg);
 	void *arg;
 };
 

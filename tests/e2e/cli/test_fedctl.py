@@ -1,5 +1,6 @@
 """fedctl when something is wrong: what it says, its exit code, and that nothing was half done."""
 import json
+import socket
 import subprocess
 
 import pytest
@@ -182,24 +183,51 @@ def test_a_kind_that_is_not_served_is_told_with_what_is(memory_hub):
         assert "jobs" in done.stderr and "pods/log" not in done.stderr
 
 
-def test_a_federator_that_cannot_answer_says_why_and_fedctl_tells_that_it_waits(run, memory_hub):
-    """Its etcd is nowhere: the user learns of it, and of no path in it."""
+@pytest.fixture(scope="module")
+def lonely_hub(run):
+    """A hub whose etcd is nowhere; its kubeconfig, and what it says of its trouble."""
     block = run.ports()
     hub_port, nowhere = block.take(), block.take()
     state = run.dir("lonely-hub")
     hub = run.process("lonely-hub", argv.federator(state, hub_port, f"http://127.0.0.1:{nowhere}"),
                       sanitized=True).start()
-    try:
-        kubeconfig = argv.admin_kubeconfig(state)
-        hub.wait_log("does not answer")
-        done = subprocess.run(argv.fedctl(kubeconfig, ["get", "jobs", "--timeout", "4s"]),
-                              capture_output=True, text=True, timeout=60, env=run.env)
-        trouble = (f"the state store (etcd at http://127.0.0.1:{nowhere}) does not answer: "
-                   "Connection refused")
-        lines = done.stderr.splitlines()
-        assert done.returncode == 1 and len(lines) == 2, lines
-        assert lines[0].startswith("Warning: the federator is not able to answer yet: ")
-        assert lines[1].startswith("error: ") and lines[1].endswith(trouble)
-        assert hub.tail(20).count(f"WARN federator: {trouble}; goes on trying") == 1
-    finally:
-        run.forget(hub)
+    hub.wait_log("does not answer")
+    yield (hub, argv.admin_kubeconfig(state),
+           f"the state store (etcd at http://127.0.0.1:{nowhere}) does not answer: "
+           "Connection refused")
+    run.forget(hub)
+
+
+def said(run, kubeconfig, args):
+    done = subprocess.run(argv.fedctl(kubeconfig, args), capture_output=True, text=True,
+                          timeout=60, env=run.env)
+    return done.returncode, done.stderr.splitlines()
+
+
+def test_a_federator_that_cannot_answer_says_why_and_fedctl_tells_that_it_waits(run, lonely_hub):
+    """Its etcd is nowhere: the user learns of it, and of no path in it."""
+    hub, kubeconfig, trouble = lonely_hub
+    code, lines = said(run, kubeconfig, ["get", "jobs", "--timeout", "4s"])
+    assert code == 1 and len(lines) == 2, lines
+    assert lines[0].startswith("Warning: the federator is not able to answer yet: ")
+    assert lines[1].startswith("error: ") and lines[1].endswith(trouble)
+    assert hub.tail(20).count(f"WARN federator: {trouble}; goes on trying") == 1
+
+
+def test_who_watches_is_told_within_five_seconds_why_nothing_comes(run, lonely_hub):
+    _, kubeconfig, trouble = lonely_hub
+    code, lines = said(run, kubeconfig, ["wait", "x", "--timeout", "5s"])
+    assert code == 4 and len(lines) == 2, lines
+    assert lines[0].startswith("Warning: the federator is not able to answer yet: ")
+    assert lines[0].endswith(trouble)
+    assert lines[1].startswith("error: timed out: "), lines
+
+
+@pytest.mark.parametrize("args", [["get", "queues", "--timeout", "5s"],
+                                  ["wait", "x", "--timeout", "5s"]], ids=" ".join)
+def test_a_federator_that_says_nothing_is_named_within_five_seconds(run, memory_hub, args):
+    port = run.ports().take()
+    with socket.create_server(("127.0.0.1", port)):
+        done = memory_hub.fedctl([*args, "--server", f"https://127.0.0.1:{port}"], check=False)
+    assert done.stderr.splitlines()[0] == (
+        f"Warning: the federator at https://127.0.0.1:{port} has not answered yet; still waiting")

@@ -33,6 +33,12 @@ static void on_health(bool ok, const struct error *err, void *arg)
 	strbuf_adds(&((struct told *)arg)->text, ok ? "ok " : "! ");
 }
 
+static void on_put_off(const struct error *why, void *arg)
+{
+	cr_expect_eq(why->code, ERR_UNAVAILABLE);
+	strbuf_adds(&((struct told *)arg)->text, "put off ");
+}
+
 static struct informer *start(struct peer *p, struct told *t, bool absent_is_empty)
 {
 	return informer_create(peer_client(p), virtual_env_seam(peer_time(p)),
@@ -42,6 +48,7 @@ static struct informer *start(struct peer *p, struct told *t, bool absent_is_emp
 							 .changed = on_changed,
 							 .synced = on_synced,
 							 .health = on_health,
+							 .put_off = on_put_off,
 							 .arg = t});
 }
 
@@ -63,6 +70,23 @@ static void end(struct informer *i, struct told *t)
 #define LIST(version, more, items)                                                                 \
 	"{\"metadata\":{\"resourceVersion\":\"" version "\"" more "},\"items\":[" items "]}"
 #define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
+
+/* That is no failure yet, but whoever waits for the list may be told why it takes long. */
+Test(informer, tells_that_the_server_asks_to_come_again)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct told t = {0};
+	struct informer *i = start(p, &t, false);
+
+	peer_answer_later(p, 503, 1);
+	virtual_env_advance(peer_time(p), 1000);
+	peer_answer_later(p, 503, 1);
+	expect_told(&t, "put off put off ");
+	virtual_env_advance(peer_time(p), 1000);
+	peer_answer(p, 200, LIST("9", "", ""));
+	expect_told(&t, "ok synced ");
+	end(i, &t);
+}
 
 Test(informer, lists_page_by_page_then_watches_from_the_version_of_the_list)
 {
