@@ -7,9 +7,13 @@
 #include "base/json.h"
 
 static const char *const wanted[] = {
-	[NODE_OBJECT] = "an object",      [NODE_ARRAY] = "an array",
-	[NODE_STRING] = "a string",       [NODE_INTEGER] = "an integer",
-	[NODE_BOOLEAN] = "true or false", [NODE_INT_OR_STRING] = "an integer or a string",
+	[NODE_OBJECT] = "an object",
+	[NODE_ARRAY] = "an array",
+	[NODE_STRING] = "a string",
+	[NODE_INTEGER] = "an integer",
+	[NODE_BOOLEAN] = "true or false",
+	[NODE_INT_OR_STRING] = "an integer or a string",
+	[NODE_QUANTITY] = "a string or a number",
 };
 
 static bool type_fits(enum node_type type, const json_t *value)

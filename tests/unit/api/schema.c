@@ -157,6 +157,10 @@ Test(schema, words_each_mistake)
 		 "spec.size: Invalid value: 1.5: must be an integer or a string\n"},
 		{"{name: a, size: -1}", "spec.size: Invalid value: -1: is less than 0\n"},
 		{"{name: a, amount: -0.5}", "spec.amount: Invalid value: -0.5: is less than 0\n"},
+		{"{name: a, amount: {cpu: 4}}",
+		 "spec.amount: Invalid value: \"object\": must be a string or a number\n"},
+		{"{name: a, amount: true}",
+		 "spec.amount: Invalid value: true: must be a string or a number\n"},
 		{"{name: a, amount: 4x}",
 		 "spec.amount: Invalid value: \"4x\": must be an amount such as "
 		 "500m, 4 or 8Gi, not below 0\n"},
