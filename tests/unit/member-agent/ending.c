@@ -164,8 +164,9 @@ Test(ending, a_word_about_a_placement_that_is_gone_makes_an_orphan)
 	"\"restartPolicy\":\"OnFailure\",\"containers\":[]}}}]"
 
 #define CRASHED                                                                                    \
-	POD_AT("4", "{\"phase\":\"Running\",\"containerStatuses\":[{\"name\":\"c\","               \
-		    "\"restartCount\":4}]}")
+	POD_AT("0", "4",                                                                           \
+	       "{\"phase\":\"Running\",\"containerStatuses\":[{\"name\":\"c\","                    \
+	       "\"restartCount\":4}]}")
 
 /* A pod that restarts for ever is deleted for an outcome that nothing else tells of. */
 Test(ending, an_outcome_is_written_before_what_runs_is_ended)

@@ -58,16 +58,18 @@ void stage_forget(struct stage *s);   /* what was asked and said up to now */
 	"\"work\":{\"minAvailable\":1,\"maxRetry\":0,\"tasks\":" tasks "}}}"
 #define TWIN                                                                                       \
 	TWIN_OF("[{\"name\":\"w\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[]}}}]")
-#define POD_AT(version, status)                                                                    \
-	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"j-w-0\",\"namespace\":"  \
-	"\"x\",\"uid\":\"p\",\"resourceVersion\":\"" version                                       \
+#define POD_AT(index, version, status)                                                             \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"j-w-" index              \
+	"\",\"namespace\":\"x\",\"uid\":\"p" index "\",\"resourceVersion\":\"" version             \
 	"\",\"labels\":{\"federator.dev/uid\":\"u\","                                              \
 	"\"federator.dev/part\":\"0\",\"federator.dev/generation\":\"3\","                         \
 	"\"federator.dev/restart\":\"0\",\"volcano.sh/task-spec\":\"w\","                          \
-	"\"volcano.sh/task-index\":\"0\"}},\"spec\":{\"nodeName\":\"n\",\"containers\":[]},"       \
+	"\"volcano.sh/task-index\":\"" index                                                       \
+	"\"}},\"spec\":{\"nodeName\":\"n\",\"containers\":[]},"                                    \
 	"\"status\":" status "}"
-#define POD(phase)  POD_AT("4", "{\"phase\":\"" phase "\"}")  /* listed */
-#define MADE(phase) POD_AT("11", "{\"phase\":\"" phase "\"}") /* since */
+#define POD_IS(index, version, phase) POD_AT(index, version, "{\"phase\":\"" phase "\"}")
+#define POD(phase)                    POD_IS("0", "4", phase)  /* listed */
+#define MADE(phase)                   POD_IS("0", "11", phase) /* since */
 
 #define JOB                                                                                        \
 	"{\"apiVersion\":\"batch.volcano.sh/v1alpha1\",\"kind\":\"Job\",\"metadata\":{\"name\":"   \
