@@ -8,7 +8,8 @@
 #include "lifecycle/record.h"
 #include "member-agent/names.h"
 
-#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_S   INT64_C(1000000000)
+#define TWIN_GROUP "federator.dev"
 
 static char *dup_or_null(const char *s)
 {
@@ -27,15 +28,41 @@ static int64_t label_number(const struct meta *m, const char *key, int64_t other
 	return *end ? otherwise : n;
 }
 
-char *attempt_name_of(const struct meta *m)
+/* "federator.dev/v1alpha1", whatever the version. */
+static bool is_twin_reference(const json_t *owner, const char *name)
 {
-	const char *uid = meta_label(m, LABEL_UID);
-	int64_t part = label_number(m, LABEL_PART, -1);
-	int64_t generation = label_number(m, LABEL_GENERATION, -1);
+	const char *group = json_str_at(owner, "apiVersion", NULL);
+	const char *kind = json_str_at(owner, "kind", NULL);
+	const char *of = json_str_at(owner, "name", NULL);
+
+	return json_is_true(json_object_get(owner, "controller")) && group && kind && of &&
+	       !strncmp(group, TWIN_GROUP "/", strlen(TWIN_GROUP "/")) &&
+	       !strcmp(kind, "Placement") && !strcmp(of, name);
+}
+
+static bool is_controlled_by(const struct pod *p, const char *twin)
+{
+	const json_t *owners = json_at(p->tree, "metadata", "ownerReferences", NULL);
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (owners, i, o)
+		if (is_twin_reference(o, twin))
+			return true;
+	return false;
+}
+
+char *attempt_name_of(const struct pod *p)
+{
+	const char *uid = meta_label(&p->meta, LABEL_UID);
+	int64_t part = label_number(&p->meta, LABEL_PART, -1);
+	int64_t generation = label_number(&p->meta, LABEL_GENERATION, -1);
+	auto_xfree char *name = NULL;
 
 	if (!uid || part < 0 || generation < 0)
 		return NULL;
-	return record_placement_name(uid, part, generation);
+	name = record_placement_name(uid, part, generation);
+	return is_controlled_by(p, name) ? take_ptr(name) : NULL;
 }
 
 static int64_t last_end(const json_t *status)
@@ -55,10 +82,11 @@ static int64_t last_end(const json_t *status)
 
 struct podinfo *podinfo_create(const struct pod *p)
 {
+	auto_xfree char *attempt = attempt_name_of(p);
 	const char *task = meta_label(&p->meta, LABEL_TASK);
 	struct podinfo *i;
 
-	if (!meta_label(&p->meta, LABEL_UID) || !task)
+	if (!attempt || !task)
 		return NULL;
 	i = xnew0(struct podinfo);
 	i->ns = xstrdup(p->meta.ns);

@@ -22,7 +22,7 @@ struct podinfo {
 	json_t *other_finalizers;
 };
 
-/* A pod without our labels gives NULL. */
+/* A pod that is of no attempt gives NULL. */
 struct podinfo *podinfo_create(const struct pod *p);
 void podinfo_destroy(struct podinfo *i);
 DEFINE_CLEANUP(struct podinfo, podinfo_destroy)
@@ -33,7 +33,8 @@ bool podinfo_has_ended(const struct podinfo *i);
  * are borrowed. */
 struct slot podinfo_slot(const struct podinfo *i, bool node_gone);
 
-/* name of the attempt that a pod or twin belongs to, "<uid>-<part>-<g>"; NULL without labels. */
-char *attempt_name_of(const struct meta *m);
+/* "<uid>-<part>-<g>", the attempt that a pod is of: its labels name it, and the twin of that name
+ * controls it. NULL for anybody else's, with labels that were copied too. The caller's. */
+char *attempt_name_of(const struct pod *p);
 
 #endif

@@ -185,10 +185,10 @@ static bool name_is_free(struct claim *c, const char *name)
 
 	if (!doc || pod_view(doc, &p, &err))
 		return true;
-	if (!meta_label(&p->meta, LABEL_UID))
+	holder = attempt_name_of(p);
+	if (!holder)
 		return false;
-	holder = attempt_name_of(&p->meta);
-	run = holder ? runner_find(c->run->runner, holder) : NULL;
+	run = runner_find(c->run->runner, holder);
 	if (run && run != c->run)
 		run_hurry(run);
 	return true;

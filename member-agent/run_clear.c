@@ -52,23 +52,24 @@ static void on_finalizer_dropped(struct run *run, const struct kube_answer *a, v
 {
 	struct place *p = arg;
 
-	p->dropping = false;
+	if (p)
+		p->dropping = false;
 	if (!is_settled(a) || a->status == 409)
 		run_retry(run);
 }
 
 /* Others' finalizers stay; whoever changed them meanwhile makes this a conflict. */
-static void drop_finalizer(struct run *run, struct place *p)
+static void drop_finalizer(struct run *run, const struct podinfo *pod, struct place *p)
 {
-	const struct podinfo *pod = p->pod;
 	auto_xfree char *path = object_path(pod);
 	auto_xfree char *version = xasprintf("%lld", (long long)pod->version);
 	auto_json *patch = json_pack("{s{sssssO}}", "metadata", "uid", pod->uid, "resourceVersion",
 				     version, "finalizers", pod->other_finalizers);
 
-	if (p->dropping)
+	if (p && p->dropping)
 		return;
-	p->dropping = true;
+	if (p)
+		p->dropping = true;
 	run_send(run, "PATCH", path, patch, "application/merge-patch+json", on_finalizer_dropped,
 		 p);
 }
@@ -103,14 +104,20 @@ static void clear_place(struct run *run, struct place *p)
 		delete_pod(run, p->pod, p);
 	p->deleting = true;
 	if (p->pod->deleted_ns && p->pod->has_finalizer && place_has_ended(p))
-		drop_finalizer(run, p);
+		drop_finalizer(run, p->pod, p);
 }
 
-static void clear_strays(struct run *run)
+static void clear_strays(struct run *run, enum clear what)
 {
-	for (size_t i = 0; i < run->n_strays; i++)
-		if (!run->strays[i]->deleted_ns)
-			delete_pod(run, run->strays[i], NULL);
+	for (size_t i = 0; i < run->n_strays; i++) {
+		const struct podinfo *pod = run->strays[i];
+		bool ended = podinfo_has_ended(pod);
+
+		if (!pod->deleted_ns && (what == CLEAR_ALL || !ended))
+			delete_pod(run, pod, NULL);
+		else if (pod->deleted_ns && pod->has_finalizer && ended)
+			drop_finalizer(run, pod, NULL);
+	}
 }
 
 void run_clear_pods(struct run *run, enum clear what)
@@ -121,16 +128,21 @@ void run_clear_pods(struct run *run, enum clear what)
 		if (is_wanted(p, what))
 			clear_place(run, p);
 	}
-	if (what == CLEAR_ALL)
-		clear_strays(run);
+	if (what == CLEAR_ALL || what == CLEAR_LIVE)
+		clear_strays(run, what);
 }
 
-void run_drop_finalizers(struct run *run)
+bool run_drop_finalizers(struct run *run)
 {
+	bool held = false;
+
 	for (size_t i = 0; i < run->n_places; i++) {
 		struct place *p = run->places[i];
 
-		if (p->pod && p->pod->has_finalizer && place_has_ended(p))
-			drop_finalizer(run, p);
+		if (!p->pod || !p->pod->has_finalizer || !place_has_ended(p))
+			continue;
+		drop_finalizer(run, p->pod, p);
+		held = true;
 	}
+	return held;
 }

@@ -183,8 +183,8 @@ void run_forget(struct run *run)
 		run_clear_pods(run, CLEAR_LIVE);
 	if (live || ending)
 		return;
-	run_drop_finalizers(run);
-	if (is_kept(run))
+	/* Without its twin nobody would take them off, and the names would be held for ever. */
+	if (run_drop_finalizers(run) || is_kept(run))
 		return;
 	if (!run->journaled) {
 		if (!run->journal_asked)

@@ -69,12 +69,18 @@ static struct place *place_create(struct run *run, size_t task, int32_t index)
 	return p;
 }
 
+/* A copy of a pod has its labels, and its owner perhaps, but never its name. */
+static struct place *place_if_named(struct place *p, const struct podinfo *pod)
+{
+	return !strcmp(p->name, pod->name) ? p : NULL;
+}
+
 static struct place *place_of(const struct run *run, const struct podinfo *pod)
 {
 	for (size_t t = 0; t < run->n_tasks; t++)
 		if (!strcmp(run->tasks[t].name, pod->task) && pod->index >= 0 &&
 		    pod->index < run->tasks[t].replicas)
-			return place_at(run, t, pod->index);
+			return place_if_named(place_at(run, t, pod->index), pod);
 	return NULL;
 }
 

@@ -11,7 +11,7 @@
 
 static bool is_this_attempt(const struct place *p, const struct pod *pod)
 {
-	auto_xfree char *name = attempt_name_of(&pod->meta);
+	auto_xfree char *name = attempt_name_of(pod);
 	auto_free(podinfo_destroy) struct podinfo *info = podinfo_create(pod);
 
 	return name && info && !strcmp(name, p->run->name) &&
@@ -22,7 +22,7 @@ static bool is_this_attempt(const struct place *p, const struct pod *pod)
 static void wait_for_name(struct place *p, const struct pod *holder)
 {
 	struct run *run = p->run, *other;
-	auto_xfree char *name = attempt_name_of(&holder->meta);
+	auto_xfree char *name = attempt_name_of(holder);
 	int64_t now = env_mono_ms(run->runner->env);
 	char text[200];
 

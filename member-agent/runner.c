@@ -145,7 +145,7 @@ static bool was_terminal(const struct pod *p)
 /* Told to its run first: it knows whether the room is kept. */
 void runner_pod_seen(struct runner *r, const struct pod *p)
 {
-	auto_xfree char *name = attempt_name_of(&p->meta);
+	auto_xfree char *name = attempt_name_of(p);
 	const char *task = meta_label(&p->meta, LABEL_TASK);
 	const char *index = meta_label(&p->meta, LABEL_TASK_INDEX);
 	struct site_key key = {.uid = meta_label(&p->meta, LABEL_UID), .task = task};
@@ -172,7 +172,7 @@ static void pod_gone(struct runner *r, struct doc *prev)
 	if (pod_view(prev, &p, &err))
 		return;
 	site_pod_remove(r->site, p->meta.uid);
-	name = attempt_name_of(&p->meta);
+	name = attempt_name_of(p);
 	run = name ? runner_find(r, name) : NULL;
 	if (run)
 		run_pod_gone(run, p->meta.name, p->meta.uid);

@@ -251,7 +251,7 @@ bool run_may_yet_grow(struct run *run);
 enum clear { CLEAR_OLD, CLEAR_LOST, CLEAR_LIVE, CLEAR_ALL };
 void run_clear_pods(struct run *run, enum clear what);
 void run_withdraw_pod(struct place *p);
-void run_drop_finalizers(struct run *run);
+bool run_drop_finalizers(struct run *run); /* true: some pods that ended have ours still */
 
 /* run_room.c: nodes for pods that are missing */
 bool run_plan_missing(struct run *run); /* true: every absent place has a node */

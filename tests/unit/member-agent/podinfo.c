@@ -12,7 +12,9 @@ static struct podinfo *pod_with(const char *meta, const char *status)
 		"\"namespace\":\"x\",\"uid\":\"u1\",\"labels\":{\"federator.dev/uid\":\"j1\","
 		"\"federator.dev/part\":\"0\",\"federator.dev/generation\":\"3\","
 		"\"federator.dev/restart\":\"2\",\"volcano.sh/task-spec\":\"w\","
-		"\"volcano.sh/task-index\":\"0\"}%s},\"spec\":{\"nodeName\":\"n\"},"
+		"\"volcano.sh/task-index\":\"0\"},\"ownerReferences\":[{\"apiVersion\":"
+		"\"federator.dev/v1alpha1\",\"kind\":\"Placement\",\"name\":\"j1-0-3\","
+		"\"controller\":true}]%s},\"spec\":{\"nodeName\":\"n\"},"
 		"\"status\":{%s}}",
 		meta, status);
 	auto_free(doc_unref) struct doc *doc = doc_create("x/j-w-0", bytes, strlen(bytes));

@@ -156,6 +156,27 @@ void stage_watch(struct stage *s, const char *collection, const char *type, cons
 	cr_assert_fail("%s is not watched", collection);
 }
 
+static const char *otherwise(const char *text, const char *usual)
+{
+	return text ? text : usual;
+}
+
+char *stage_pod_make(const struct stage_pod *p)
+{
+	const char *name = otherwise(p->name, "j-w-0");
+
+	return xasprintf(
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"namespace\":"
+		"\"x\",\"uid\":\"uid-of-%s\",\"resourceVersion\":\"%s\",%s,\"labels\":{"
+		"\"federator.dev/uid\":\"%s\",\"federator.dev/part\":\"0\","
+		"\"federator.dev/generation\":\"%s\",\"federator.dev/restart\":\"%s\","
+		"\"volcano.sh/task-spec\":\"w\",\"volcano.sh/task-index\":\"0\"}},\"spec\":{"
+		"\"nodeName\":\"n\",\"containers\":[]},\"status\":{\"phase\":\"%s\"}}",
+		name, name, otherwise(p->version, "20"), otherwise(p->meta, OWNED_BY("u-0-3")),
+		otherwise(p->job_uid, "u"), otherwise(p->generation, "3"),
+		otherwise(p->restart, "0"), otherwise(p->phase, "Running"));
+}
+
 /* --- the owner --- */
 
 static struct stage *stage_of(struct owner *o)

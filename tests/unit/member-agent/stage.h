@@ -58,18 +58,28 @@ void stage_forget(struct stage *s);   /* what was asked and said up to now */
 	"\"work\":{\"minAvailable\":1,\"maxRetry\":0,\"tasks\":" tasks "}}}"
 #define TWIN                                                                                       \
 	TWIN_OF("[{\"name\":\"w\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[]}}}]")
+#define OWNED_BY(twin)                                                                             \
+	"\"ownerReferences\":[{\"apiVersion\":\"federator.dev/v1alpha1\",\"kind\":\"Placement\","  \
+	"\"name\":\"" twin "\",\"uid\":\"t\",\"controller\":true}]"
 #define POD_AT(index, version, status)                                                             \
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"j-w-" index              \
 	"\",\"namespace\":\"x\",\"uid\":\"p" index "\",\"resourceVersion\":\"" version             \
-	"\",\"labels\":{\"federator.dev/uid\":\"u\","                                              \
-	"\"federator.dev/part\":\"0\",\"federator.dev/generation\":\"3\","                         \
-	"\"federator.dev/restart\":\"0\",\"volcano.sh/task-spec\":\"w\","                          \
-	"\"volcano.sh/task-index\":\"" index                                                       \
-	"\"}},\"spec\":{\"nodeName\":\"n\",\"containers\":[]},"                                    \
-	"\"status\":" status "}"
+	"\"," OWNED_BY("u-0-3") ",\"labels\":{\"federator.dev/uid\":\"u\","                        \
+				"\"federator.dev/part\":\"0\",\"federator.dev/generation\":\"3\"," \
+				"\"federator.dev/restart\":\"0\",\"volcano.sh/task-spec\":\"w\","  \
+				"\"volcano.sh/task-index\":\"" index                               \
+				"\"}},\"spec\":{\"nodeName\":\"n\",\"containers\":[]},"            \
+				"\"status\":" status "}"
 #define POD_IS(index, version, phase) POD_AT(index, version, "{\"phase\":\"" phase "\"}")
 #define POD(phase)                    POD_IS("0", "4", phase)  /* listed */
 #define MADE(phase)                   POD_IS("0", "11", phase) /* since */
+
+/* NULL: as the agent makes it, in its first try. */
+struct stage_pod {
+	const char *name, *version, *job_uid, *generation, *restart, *phase;
+	const char *meta; /* members of metadata; NULL: owned by the twin */
+};
+char *stage_pod_make(const struct stage_pod *p); /* the caller's */
 
 #define JOB                                                                                        \
 	"{\"apiVersion\":\"batch.volcano.sh/v1alpha1\",\"kind\":\"Job\",\"metadata\":{\"name\":"   \

@@ -1,0 +1,42 @@
+/* What is left of an attempt after its last word, and in which order it goes. */
+#include "stage.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define POD_PATH  "/api/v1/namespaces/x/pods/j-w-0"
+#define TWIN_PATH "/apis/federator.dev/v1alpha1/namespaces/x/placements/u-0-3"
+#define JOURNAL   "POST /api/v1/namespaces/federator-system/configmaps"
+#define COUNTED   OWNED_BY("u-0-3") ",\"finalizers\":[\"federator.dev/outcome\"]"
+
+/* All that is asked for within a while, but the journal: that is written when it is asked. */
+static void run_for(struct stage *s, int64_t ms)
+{
+	for (; ms > 0; ms -= 500) {
+		virtual_env_advance(s->time, 500);
+		if (stage_awaits(s, JOURNAL))
+			stage_answer(s, JOURNAL, 201, "{}");
+	}
+}
+
+/* The collector that comes after the twin leaves what has a finalizer standing, and its name with
+ * it. */
+Test(forget, a_twin_stays_until_the_finalizers_of_its_pods_are_off)
+{
+	auto_xfree char *held = stage_pod_make(
+		&(struct stage_pod){.version = "4", .phase = "Succeeded", .meta = COUNTED});
+	auto_xfree char *free_pod = stage_pod_make(&(struct stage_pod){.phase = "Succeeded"});
+	struct stage s = {.twins = TWIN, .pods = held, .absent = true};
+
+	stage_start(&s, true);
+	runner_placements_synced(s.runner);
+	run_for(&s, 1000);
+	stage_answer(&s, "PATCH " POD_PATH, 500, "{}");
+	run_for(&s, 30000);
+	cr_expect(!stage_awaits(&s, "DELETE"), "asked %s", strbuf_str(&s.asked));
+	stage_answer(&s, "PATCH " POD_PATH, 200, "{}");
+	stage_watch(&s, "/api/v1/pods", "MODIFIED", free_pod);
+	run_for(&s, 10000);
+	cr_expect(stage_awaits(&s, "DELETE " TWIN_PATH), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
