@@ -321,6 +321,8 @@ static void on_answer(const struct http_answer *a, void *arg)
 		call_send(call);
 		return;
 	}
+	if (a->status >= 500)
+		note_lost(call);
 	out.ok = a->status >= 200 && a->status < 300;
 	if (out.ok || !a->status)
 		give_answer(call, &out);

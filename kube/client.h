@@ -51,8 +51,8 @@ void kube_set_gate(struct kube *k, bool (*may_write)(void *arg), void *arg);
 /* Before an orderly end. From here on a write that is cancelled is still waited for; done is called
  * once (by a timer) when none is under way any more. */
 void kube_settle(struct kube *k, void (*done)(void *arg), void *arg);
-/* When a write last ended without an answer, so that it may yet be carried out; boot time.
- * INT64_MIN: never. Dry runs write nothing and do not count. */
+/* When a write last ended without an answer or with a 5xx, so that it may yet be carried out; boot
+ * time. INT64_MIN: never. Dry runs write nothing and do not count. */
 int64_t kube_lost_ms(const struct kube *k);
 
 /* What came back. On success err.code is unset and ok is true. */

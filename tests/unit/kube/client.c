@@ -287,3 +287,28 @@ Test(client, remembers_when_a_write_ended_without_an_answer)
 	kube_cancel(post(p, &s));
 	cr_expect_eq(kube_lost_ms(k), 2000);
 }
+
+/* A server that gives up may be overtaken by what it asked its store for. */
+Test(client, remembers_when_a_write_ended_with_an_error_of_the_server)
+{
+	static const struct {
+		int status;
+		bool may_come;
+	} cases[] = {{201, false}, {403, false}, {409, false},
+		     {500, true},  {503, true},  {504, true}};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		auto_free(peer_destroy) struct peer *p = peer_create();
+		struct seen s = {0};
+
+		post(p, &s);
+		virtual_env_advance(peer_time(p), 1000);
+		peer_answer(p, cases[i].status, "{}");
+		cr_expect_eq(kube_lost_ms(peer_client(p)), cases[i].may_come ? 1000 : INT64_MIN,
+			     "%d", cases[i].status);
+		get(p, &s);
+		virtual_env_advance(peer_time(p), 1000);
+		peer_answer(p, 500, "{}");
+		cr_expect_lt(kube_lost_ms(peer_client(p)), 2000, "a read writes nothing");
+	}
+}
