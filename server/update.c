@@ -6,21 +6,33 @@
 
 /* --- the object as it is wished --- */
 
-/* Whether a patch itself says which version it is for; a tree made by it always has one. */
+/* An operation that has a version of its own, and not that of whatever is there. */
+static bool brings_version(const json_t *op)
+{
+	const char *name = json_str_at(op, "op", NULL);
+
+	return name &&
+	       (!strcmp(name, "add") || !strcmp(name, "replace") || !strcmp(name, "test")) &&
+	       json_is_string(json_object_get(op, "value"));
+}
+
+/* Whether a patch itself says which version it is for; a tree made by it has one all the same,
+ * unless the patch takes it away. */
 static bool patch_names_version(enum patch_type type, const json_t *patch)
 {
 	const char *path;
+	bool names = false;
 	size_t i;
 	json_t *op;
 
 	if (type != PATCH_JSON)
 		return meta_str(patch, "resourceVersion") != NULL;
 	json_array_foreach (patch, i, op) {
-		path = json_string_value(json_object_get(op, "path"));
+		path = json_str_at(op, "path", NULL);
 		if (path && !strcmp(path, "/metadata/resourceVersion"))
-			return true;
+			names = brings_version(op);
 	}
-	return false;
+	return names;
 }
 
 static int make_object(struct write *w, struct error *err)
@@ -32,9 +44,10 @@ static int make_object(struct write *w, struct error *err)
 		w->pub.names_version = meta_str(w->pub.object, "resourceVersion") != NULL;
 		return 0;
 	}
-	w->pub.names_version = patch_names_version(w->patch_type, w->body);
 	if (patch_apply(w->patch_type, w->old, w->body, &w->pub.object, err))
 		return -1;
+	w->pub.names_version = patch_names_version(w->patch_type, w->body) &&
+			       meta_str(w->pub.object, "resourceVersion");
 	return body_check(w, w->pub.object, err);
 }
 

@@ -66,9 +66,11 @@ static void on_answer(const struct kube_answer *a, void *arg)
 		strbuf_addf(&c->warnings, "%s\n", a->warnings[i]);
 }
 
-static const char *content_type(const char *method)
+static const char *content_type(const char *method, const json_t *body)
 {
-	return strcmp(method, "PATCH") ? NULL : "application/merge-patch+json";
+	if (strcmp(method, "PATCH"))
+		return NULL;
+	return json_is_array(body) ? "application/json-patch+json" : "application/merge-patch+json";
 }
 
 int caller_call(struct caller *c, const char *method, const char *path, const char *body)
@@ -83,12 +85,13 @@ int caller_call(struct caller *c, const char *method, const char *path, const ch
 		text = json_print(json_array_get(docs, 0));
 	}
 	c->answered = false;
-	kube_send(c->kube, &(struct kube_request){.method = method,
-						  .path = path,
-						  .body = text,
-						  .content_type = content_type(method),
-						  .done = on_answer,
-						  .arg = c});
+	kube_send(c->kube, &(struct kube_request){
+				   .method = method,
+				   .path = path,
+				   .body = text,
+				   .content_type = content_type(method, json_array_get(docs, 0)),
+				   .done = on_answer,
+				   .arg = c});
 	while (!c->answered)
 		bed_sleep(c->bed, 1);
 	return c->status;

@@ -11,7 +11,7 @@ void caller_destroy(struct caller *c);
 void caller_set_term(struct caller *c, const char *term); /* header Federator-Term; NULL: none */
 
 /* The status of the answer, whose body caller_body() is, until the next call. body is YAML; NULL:
- * none. */
+ * none. That of a PATCH is a JSON patch when it is a list. */
 int caller_call(struct caller *c, const char *method, const char *path, const char *body);
 /* The warnings of that answer, each a line. */
 const char *caller_warnings(const struct caller *c);

@@ -319,6 +319,58 @@ Test(compares, a_word_names_the_version_that_it_is_about)
 	scene_end(&s);
 }
 
+/* The caller's. */
+static char *with_version(const char *text, const char *version)
+{
+	const char *at = strstr(text, "%s");
+
+	return at ? xasprintf("%.*s%s%s", (int)(at - text), text, version, at + 2) : xstrdup(text);
+}
+
+#define VERSION "/metadata/resourceVersion"
+
+/* By a patch of operations too, whose result has a version whatever they say. */
+Test(compares, a_list_of_operations_names_a_version_or_none)
+{
+	static const struct {
+		const char *operations; /* %s: the present version */
+		int status;
+	} cases[] = {
+		{"", 422},
+		{"{op: remove, path: " VERSION "}, ", 422},
+		{"{op: add, path: " VERSION ", value: '%s'}, {op: remove, path: " VERSION "}, ",
+		 422},
+		{"{op: test, path: " VERSION ", value: '%s'}, {op: remove, path: " VERSION "}, ",
+		 422},
+		{"{op: replace, path: " VERSION ", value: null}, ", 422},
+		{"{op: copy, from: " VERSION ", path: " VERSION "}, ", 422},
+		{"{op: add, path: " VERSION ", value: '%s'}, {op: move, from: " VERSION
+		 ", path: /metadata/labels}, ",
+		 422},
+		{"{op: replace, path: " VERSION ", value: '1'}, ", 409},
+		{"{op: test, path: " VERSION ", value: '%s'}, ", 200},
+		{"{op: replace, path: " VERSION ", value: '%s'}, ", 200},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct scene s = {0};
+		auto_json *p = NULL;
+		auto_xfree char *first = NULL, *body = NULL, *path = NULL;
+
+		scene_begin(&s, 1);
+		offer(&s);
+		p = bed_placement(s.bed, "j");
+		path = xasprintf(PLACEMENTS "%s/status", json_str_at(p, "metadata", "name", NULL));
+		first = with_version(cases[i].operations,
+				     json_str_at(p, "metadata", "resourceVersion", NULL));
+		body = xasprintf("[%s{op: add, path: /status, value: {state: Claimed}}]", first);
+		cr_expect_eq(caller_call(s.agent, "PATCH", path, body), cases[i].status, "%s",
+			     body);
+		expect(&s, body, cases[i].status == 200 ? "Placement term -> Placement\n" : "");
+		scene_end(&s);
+	}
+}
+
 /* --- terms --- */
 
 static const char *cause_of(const struct caller *c)
