@@ -132,10 +132,28 @@ static void job_gone(struct hub *hub, const char *uid)
 	entry_free(e);
 }
 
-/* What another version wrote, or nobody should have: the job says so and stays where it is. One
- * that waits is not decided about. */
+/* Whoever wants such a job gone need not have it read, only its record. */
+static void remember_deletion(struct job_entry *e)
+{
+	auto_free(job_destroy) struct job *job = NULL;
+	auto_json *tree = doc_tree(e->doc);
+	struct error err;
+
+	json_object_del(tree, "spec");
+	e->deleted = false;
+	if (job_view_tree(tree, &job, &err) || !job->meta.deleted_ns)
+		return;
+	remember(e, job);
+	if (e->queue)
+		count_in_queue(e, e->queue, job->dispatch.phase);
+	e->phase = job->dispatch.phase;
+}
+
+/* What another version wrote, or nobody should have: the job says so and stays where it is, unless
+ * it was deleted. One that waits is not decided about. */
 static void job_unreadable(struct job_entry *e, const char *why)
 {
+	remember_deletion(e);
 	if (!e->trouble || strcmp(e->trouble, why))
 		log_error("jobs", "%s: %s", e->doc->key, why);
 	free(e->trouble);

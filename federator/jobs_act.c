@@ -183,7 +183,7 @@ void jobs_act(struct job_entry *e)
 		timer_start(e->timer, JOBS_RETRY_MS);
 		return;
 	}
-	if (e->trouble) {
+	if (e->trouble && !e->deleted) {
 		say_trouble(e);
 		return;
 	}

@@ -46,8 +46,9 @@ struct job_entry {
 	int64_t offered_at_ms;   /* when this process first saw the Placement */
 	struct job_write *write; /* under way: one at a time */
 	struct timer *timer;
-	char *trouble; /* why the stored Job cannot be read: all but doc is as before. NULL: it can
-			*/
+	/* Why the stored Job cannot be read: all but doc is as before, or, once it is deleted, what
+	 * its record says. NULL: it can. */
+	char *trouble;
 	/* jobs_pending.c */
 	struct list_node waiting; /* in news or shown */
 	bool is_news;

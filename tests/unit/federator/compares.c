@@ -248,6 +248,48 @@ Test(compares, what_fell_due_in_a_lapse_of_the_lead_is_done_after_it)
 	scene_end(&s);
 }
 
+/* Stored by another version, or bent: only its record can be read. */
+static void make_unreadable(struct scene *s)
+{
+	auto_json *job = bed_job(s->bed, "j");
+	auto_xfree char *yaml =
+		xasprintf("{metadata: {name: j, uid: %s, finalizers: [" JOB_FINALIZER "]}, spec: {"
+			  "queue: default, tasks: [{name: t, replicas: many}]}}",
+			  json_str_at(job, "metadata", "uid", NULL));
+
+	bed_put(s->bed, "jobs", yaml);
+	bed_sleep(s->bed, 100);
+	skip(s);
+}
+
+Test(compares, a_job_that_cannot_be_read_is_removed_as_any_other)
+{
+	struct scene s = {0};
+
+	scene_begin(&s, 1);
+	run(&s);
+	make_unreadable(&s);
+	delete_j(&s);
+	expect(&s, "abort",
+	       "Job record -> Job\n"
+	       "Job L Placement record -> Placement record\n");
+	must_say(&s, "Released", ", reason: Released");
+	expect(&s, "last word, removal",
+	       "Placement record term -> -Placement record\n"
+	       "Job L record -> -Job -record\n");
+	scene_end(&s);
+	s = (struct scene){0};
+	scene_begin(&s, 1);
+	offer(&s);
+	make_unreadable(&s);
+	delete_j(&s);
+	expect(&s, "before the claim",
+	       "Job record -> Job\n"
+	       "Job L Placement record -> -Placement record\n"
+	       "Job L record -> -Job -record\n");
+	scene_end(&s);
+}
+
 /* Its own goes last, and only from the leader's hand. */
 Test(compares, others_finalizers_hold_the_job)
 {

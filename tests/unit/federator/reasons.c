@@ -146,3 +146,21 @@ Test(reasons, a_placed_job_that_cannot_be_read_keeps_its_record)
 	expect_settled(b, "j");
 	bed_destroy(b);
 }
+
+/* Nobody here knows how many clusters would have to end it. */
+Test(reasons, a_deleted_job_stays_whose_record_cannot_be_read)
+{
+	struct bed *b = bed_create();
+	auto_json *job = NULL;
+
+	bed_put(b, "jobs",
+		"{metadata: {name: j, uid: uid-j, deletionTimestamp: '2026-01-01T00:00:00Z', "
+		"finalizers: [" JOB_FINALIZER "]}, spec: {queue: default, tasks: []}, status: {"
+		"conditions: [], dispatch: {phase: Ended, parts: [{cluster: a, generation: 1}, "
+		"{cluster: b, generation: 1}]}}}");
+	bed_sleep(b, 300);
+	job = bed_job(b, "j");
+	cr_assert(job, "it was removed");
+	cr_expect_str_eq(json_str_at(job, "status", "state", "reason", NULL), "Unreadable");
+	bed_destroy(b);
+}
