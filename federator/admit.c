@@ -133,6 +133,14 @@ static int admit_job(struct server_write *w, const struct hub *hub, struct error
 	return check_room(w, hub, err);
 }
 
+/* --- what only an empty thing may --- */
+
+/* A replica that lags does not see what came last: nothing is there only on a fresh view. */
+static int check_fresh(const struct server_write *w, struct error *err)
+{
+	return w->fresh ? 0 : error_set(err, ERR_UNAVAILABLE, "this replica has an old view");
+}
+
 /* --- queues --- */
 
 struct queue_user {
@@ -165,7 +173,7 @@ static int delete_queue(struct server_write *w, const struct hub *hub, struct er
 	kind_key(hub_kind("jobs"), NULL, NULL, &prefix);
 	cache_each(hub->cache, prefix.bytes, NULL, uses_queue, &search);
 	if (!search.job_key)
-		return 0;
+		return check_fresh(w, err);
 	return error_set(err, ERR_FORBIDDEN, "queue \"%s\" has live work (job %s): close it first",
 			 w->name, search.job_key + prefix.size);
 }
@@ -189,7 +197,7 @@ static int delete_cluster(struct server_write *w, const struct hub *hub, struct 
 	kind_key(hub_kind("placements"), ns, NULL, &prefix);
 	cache_each(hub->cache, prefix.bytes, NULL, take_first, &placement);
 	if (!placement)
-		return 0;
+		return check_fresh(w, err);
 	return error_set(
 		err, ERR_FORBIDDEN,
 		"cluster \"%s\" still has jobs: fedctl cluster cordon %s, and wait for them "

@@ -77,7 +77,9 @@ struct server_write {
 	const struct kind *kind;
 	const char *ns, *name, *subresource; /* ns NULL: cluster-wide; subresource "" or "status" */
 	bool dry_run;
-	bool names_version;       /* the client compares: resourceVersion given */
+	bool names_version; /* the client compares: resourceVersion given */
+	bool fresh; /* the view is newer than the last refusal: a hook that must not decide on an
+		       old one refuses, and is asked again */
 	const struct doc *stored; /* NULL on create; its revisions are what is guarded */
 	const json_t *old;        /* the tree of stored */
 	json_t *object;           /* what shall be; DELETE: with its deletionTimestamp */

@@ -107,14 +107,14 @@ static void on_fresh(const struct error *err, void *arg)
 		write_finish(w, err);
 		return;
 	}
-	w->fresh = true;
+	w->pub.fresh = true;
 	write_try(w);
 }
 
 /* A refusal, or nothing to do, on a view that may be old proves nothing. */
 static bool write_refresh(struct write *w)
 {
-	if (w->fresh || w->tries >= SERVER_MAX_TRIES)
+	if (w->pub.fresh || w->tries >= SERVER_MAX_TRIES)
 		return false;
 	cache_fresh(w->server->cache, on_fresh, w);
 	return true;
@@ -144,7 +144,7 @@ static void write_lost(struct write *w)
 {
 	struct error err;
 
-	w->fresh = false;
+	w->pub.fresh = false;
 	if (write_refresh(w))
 		return;
 	conflict(w->pub.kind, w->pub.name, &err);

@@ -27,7 +27,6 @@ struct write {
 	/* of the try in hand */
 	struct arena scratch;
 	unsigned tries;
-	bool fresh; /* prepared on a view that is newer than the last refusal */
 	struct doc *stored;
 	json_t *old;
 	char *key, *status_key;

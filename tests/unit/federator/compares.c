@@ -9,7 +9,8 @@
 
 #define JOBS       "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
 #define JOB        JOBS "/j"
-#define CLUSTER    "/apis/federator.dev/v1alpha1/clusters/a"
+#define CLUSTERS   "/apis/federator.dev/v1alpha1/clusters/"
+#define CLUSTER    CLUSTERS "a"
 #define PLACEMENTS "/apis/federator.dev/v1alpha1/namespaces/cluster-a/placements/"
 
 /* A hub with cluster a, its administrator and its agent, which has said hello. */
@@ -411,6 +412,34 @@ Test(compares, a_list_of_operations_names_a_version_or_none)
 		expect(&s, body, cases[i].status == 200 ? "Placement term -> Placement\n" : "");
 		scene_end(&s);
 	}
+}
+
+/* --- deletion of what must be empty --- */
+
+/* What came last is not in the view of a replica that lags. */
+Test(compares, no_cluster_and_no_queue_goes_that_a_lagging_replica_thinks_empty)
+{
+	static const char placement[] =
+		"{metadata: {name: u-0-1, uid: p}, spec: {job: {namespace: default, name: k, uid: "
+		"u}, part: 0, generation: 1, incarnation: 0, clusterUID: uid-a, desired: Go, "
+		"size: {seq: 1, tasks: []}, protocol: 1}, status: {state: Claimed}}";
+	static const char queue[] = "/apis/scheduling.volcano.sh/v1beta1/queues/q";
+	struct scene s = {0};
+
+	scene_begin(&s, 0);
+	bed_put(s.bed, "queues", "{metadata: {name: q, uid: q1}, spec: {}}");
+	bed_sleep(s.bed, 20);
+	cache_hold_back(bed_hub(s.bed)->cache, true);
+	bed_put_in(s.bed, "placements", "cluster-a", placement);
+	bed_put(s.bed, "jobs", "{metadata: {name: k, uid: u}, spec: {queue: q, tasks: []}}");
+	cr_expect_eq(caller_call(s.admin, "DELETE", CLUSTER, NULL), 503);
+	cr_expect_eq(caller_call(s.admin, "DELETE", queue, NULL), 503);
+	cache_hold_back(bed_hub(s.bed)->cache, false);
+	cr_expect_eq(caller_call(s.admin, "DELETE", CLUSTER, NULL), 403);
+	cr_expect_eq(caller_call(s.admin, "DELETE", queue, NULL), 403);
+	bed_cluster(s.bed, "b");
+	cr_expect_eq(caller_call(s.admin, "DELETE", CLUSTERS "b", NULL), 200, "it is empty");
+	scene_end(&s);
 }
 
 /* --- terms --- */
