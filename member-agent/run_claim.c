@@ -42,11 +42,20 @@ struct claim {
 
 static void claim_go(struct claim *c);
 
+static bool is_wanted(const struct claim *c)
+{
+	const struct placement *p = c->run->placement;
+
+	return p && p->desired == DESIRED_GO;
+}
+
+/* What was taken back while an answer was under way is seen to in the next turn. */
 static void next_stage(struct claim *c)
 {
 	c->asked = false;
 	c->stage++;
-	claim_go(c);
+	if (is_wanted(c))
+		claim_go(c);
 }
 
 void claim_refuse(struct claim *c, const char *reason, const char *fmt, ...)

@@ -272,15 +272,30 @@ static char *placement(int generation, const char *desired, const char *state, c
 		generation, hash, generation, cluster, desired, state);
 }
 
+static struct doc *placement_doc(struct stage *s, const char *bytes, int generation)
+{
+	auto_xfree char *name = xasprintf("u-0-%d", generation);
+	struct doc *doc = doc_create(name, bytes, strlen(bytes));
+
+	doc->version = ++s->version;
+	return doc;
+}
+
 void stage_offer(struct stage *s, int generation, const char *desired, const char *state,
 		 const char *cluster)
 {
 	auto_xfree char *bytes = placement(generation, desired, state, cluster);
-	auto_xfree char *name = xasprintf("u-0-%d", generation);
-	auto_free(doc_unref) struct doc *doc = doc_create(name, bytes, strlen(bytes));
+	auto_free(doc_unref) struct doc *doc = placement_doc(s, bytes, generation);
 
-	doc->version = ++s->version;
 	runner_placement_changed(s->runner, doc, NULL);
+}
+
+void stage_take_back(struct stage *s, int generation)
+{
+	auto_xfree char *bytes = placement(generation, "Go", "", "cu");
+	auto_free(doc_unref) struct doc *doc = placement_doc(s, bytes, generation);
+
+	runner_placement_changed(s->runner, NULL, doc);
 }
 
 /* --- a stage --- */

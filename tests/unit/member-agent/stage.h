@@ -37,6 +37,7 @@ void stage_end(struct stage *s);
 /* Placement u-0-<generation>, in a version of its own. */
 void stage_offer(struct stage *s, int generation, const char *desired, const char *state,
 		 const char *cluster);
+void stage_take_back(struct stage *s, int generation); /* deletes it */
 /* Answers the oldest request under way whose "METHOD /path" begins so; status 0: the line was cut
  * after it was sent. Asserts that there is one. */
 void stage_answer(struct stage *s, const char *request, int status, const char *body);
