@@ -367,7 +367,6 @@ bool supplies_ready(struct run *run)
 	if (!s) {
 		s = run->supplies = supplies_create(run, run->twin);
 		s->looks = true;
-		return s->n == 0;
 	}
 	if (s->made == s->n)
 		return true;
