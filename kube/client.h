@@ -34,6 +34,9 @@ void kube_config_finish(struct kube_config *c);
 /* path NULL: $KUBECONFIG, then ~/.kube/config; context NULL: the current one. */
 int kube_config_read(const char *path, const char *context, struct kube_config *ret,
 		     struct error *err);
+/* The same for its text; file: where other files are looked for, and what errors name. */
+int kube_config_parse(const char *file, const char *text, size_t n, const char *context,
+		      struct kube_config *ret, struct error *err);
 /* From inside a pod: /var/run/secrets/kubernetes.io/serviceaccount. */
 int kube_config_in_cluster(struct kube_config *ret, struct error *err);
 

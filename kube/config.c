@@ -123,17 +123,13 @@ static char *default_path(void)
 	return xasprintf("%s/.kube/config", home ? home : "");
 }
 
-int kube_config_read(const char *path, const char *context, struct kube_config *ret,
-		     struct error *err)
+int kube_config_parse(const char *file, const char *text, size_t n, const char *context,
+		      struct kube_config *ret, struct error *err)
 {
-	auto_xfree char *file = path ? xstrdup(path) : default_path(), *text = NULL;
 	struct kube_config c = {0};
 	auto_json *docs = NULL;
 	const json_t *root;
-	size_t n;
 
-	if (file_read(file, &text, &n, err))
-		return -1;
 	if (yaml_parse_all(text, n, &docs, err))
 		return error_prefix(err, "%s", file);
 	root = json_array_get(docs, 0);
@@ -145,6 +141,17 @@ int kube_config_read(const char *path, const char *context, struct kube_config *
 	}
 	*ret = c;
 	return 0;
+}
+
+int kube_config_read(const char *path, const char *context, struct kube_config *ret,
+		     struct error *err)
+{
+	auto_xfree char *file = path ? xstrdup(path) : default_path(), *text = NULL;
+	size_t n;
+
+	if (file_read(file, &text, &n, err))
+		return -1;
+	return kube_config_parse(file, text, n, context, ret, err);
 }
 
 int kube_config_in_cluster(struct kube_config *ret, struct error *err)

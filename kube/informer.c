@@ -203,21 +203,15 @@ static void note_behind(struct informer *i, bool behind)
 			 (long long)oldest_allowed(i));
 }
 
-static int take_page(struct informer *i, const struct kube_answer *a, struct error *err)
+static int take_items(struct informer *i, struct sv items, struct error *err)
 {
 	struct scan s;
-	struct sv key, item;
-	struct object_list list;
+	struct sv item;
 
-	if (object_list_read(a->body, a->size, &list, err))
-		return -1;
-	if (list.version < oldest_allowed(i) && !i->going_back)
-		return error_set(err, ERR_TIMEOUT, "list %s: version %lld was asked for, not %lld",
-				 i->path, (long long)oldest_allowed(i), (long long)list.version);
-	scan_init_deep(&s, list.items.p, list.items.n);
-	if (list.items.n && !scan_array_begin(&s))
+	scan_init_deep(&s, items.p, items.n);
+	if (!scan_array_begin(&s))
 		return error_set(err, ERR_INTERNAL, "list %s: items is not an array", i->path);
-	while (list.items.n && scan_element(&s) && scan_raw(&s, &item)) {
+	while (scan_element(&s) && scan_raw(&s, &item)) {
 		auto_free(doc_unref) struct doc *doc = object_doc(item, err);
 
 		if (!doc)
@@ -225,6 +219,21 @@ static int take_page(struct informer *i, const struct kube_answer *a, struct err
 		if (is_readable(i, doc, item))
 			upsert(i, doc);
 	}
+	return 0;
+}
+
+static int take_page(struct informer *i, const struct kube_answer *a, struct error *err)
+{
+	struct sv key;
+	struct object_list list;
+
+	if (object_list_read(a->body, a->size, &list, err))
+		return -1;
+	if (list.version < oldest_allowed(i) && !i->going_back)
+		return error_set(err, ERR_TIMEOUT, "list %s: version %lld was asked for, not %lld",
+				 i->path, (long long)oldest_allowed(i), (long long)list.version);
+	if (list.items.n && take_items(i, list.items, err))
+		return -1;
 	key = list.next_page;
 	free(i->page_token);
 	i->page_token = key.n ? xstrndup(key.p, key.n) : NULL;
