@@ -79,6 +79,15 @@ static void on_shutout_over(void *arg)
 	runner_poke_all(arg);
 }
 
+/* Acts are idempotent: this costs little, and what was not woken by an oversight goes on. */
+static void on_look_again(void *arg)
+{
+	struct runner *r = arg;
+
+	runner_poke_all(r);
+	timer_start(r->look_again, LOOK_AGAIN_MS);
+}
+
 /* Below W, so that nothing of ours is carried out after a successor has waited. */
 int64_t runner_write_timeout_ms(const struct runner *r)
 {
@@ -331,6 +340,8 @@ struct runner *runner_create(struct env *env, struct kube *member, struct owner 
 	r->shutout = timer_create_in(env, on_shutout_over, r);
 	if (!r->clean)
 		timer_start(r->shutout, r->shutout_wait_ms + 1);
+	r->look_again = timer_create_in(env, on_look_again, r);
+	timer_start(r->look_again, LOOK_AGAIN_MS);
 	r->site = site_create(r->cluster);
 	r->journal = journal_create(r);
 	watch_member(r);
@@ -354,6 +365,7 @@ void runner_destroy(struct runner *r)
 	timer_destroy(r->turn);
 	timer_destroy(r->capacity_turn);
 	timer_destroy(r->shutout);
+	timer_destroy(r->look_again);
 	free(r->cluster);
 	free(r->own_namespace);
 	free(r->cluster_uid);

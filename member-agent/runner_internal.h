@@ -24,6 +24,7 @@
 #define NEVER_WAIT_MS   5000 /* no node could hold it: one may just be replaced */
 #define COUNTS_EVERY_MS 2000
 #define DENIED_WAIT_MS  10000
+#define LOOK_AGAIN_MS   30000
 #define RETRY_BASE_MS   500
 #define RETRY_MAX_MS    15000
 
@@ -150,6 +151,7 @@ struct runner {
 	struct timer *turn;          /* runs what is dirty */
 	struct timer *capacity_turn; /* tells of changed capacity */
 	struct timer *shutout;
+	struct timer *look_again; /* at all runs, whatever woke them or not */
 	struct site *site;
 	struct dry_answer *dry; /* by namespace and template */
 	struct journal *journal;

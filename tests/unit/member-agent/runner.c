@@ -234,6 +234,24 @@ static void stage_one_of_two_runs(struct stage *s)
 }
 
 /* An apiserver that has just started may know nobody's rights. */
+/* Runs are looked at again and again: where nothing has changed, nothing is asked or said. */
+Test(runner, a_look_again_changes_nothing)
+{
+	struct stage s = {.twins = TWIN, .pods = POD("Running")};
+
+	stage_start(&s, true);
+	stage_offer(&s, 3, "Go", "Running", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 10);
+	stage_hear(&s, OWNER_OK);
+	virtual_env_advance(s.time, 10000);
+	stage_forget(&s);
+	virtual_env_advance(s.time, 600000);
+	cr_expect_str_eq(strbuf_str(&s.asked), "");
+	cr_expect_str_eq(strbuf_str(&s.said), "");
+	stage_end(&s);
+}
+
 Test(runner, rights_that_lack_for_a_moment_are_waited_for)
 {
 	struct stage s = {.twins = TWIN, .pods = ""};
