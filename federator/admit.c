@@ -72,34 +72,57 @@ static void check_queue(struct server_write *w, const struct hub *hub)
 			   "queue \"%s\" is closed", name);
 }
 
-/* What a job names need not be there yet, but it may also be misspelled. False: it is not there. */
-static bool warn_unless_there(struct server_write *w, const struct hub *hub, const char *plural,
-			      const char *name, const char *what, const char *then)
+/* A replica that lags does not see what came last: that something is not there shows only in a
+ * fresh view. */
+static int check_fresh(const struct server_write *w, struct error *err)
+{
+	return w->fresh ? 0 : error_set(err, ERR_UNAVAILABLE, "this replica has an old view");
+}
+
+/* What a job names need not be there yet, but it may also be misspelled. */
+static int warn_unless_there(struct server_write *w, const struct hub *hub, const char *plural,
+			     const char *name, const char *what, const char *then,
+			     struct error *err)
 {
 	const struct kind *kind = hub_kind(plural);
 	const char *near;
 
 	if (!name || hub_get(hub, kind, NULL, name))
-		return true;
+		return 0;
+	if (check_fresh(w, err))
+		return -1;
 	near = closest_name(hub, kind, name);
 	server_write_warn(w, "there is no %s \"%s\"%s%s%s; %s", what, name,
 			  near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "",
 			  then);
-	return false;
+	return 0;
 }
 
-static void check_names(struct server_write *w, const struct hub *hub)
+/* The first is enough to look at the others too. */
+static const char *missing_dataset(const struct hub *hub, const json_t *spec)
 {
-	const json_t *spec = json_object_get(w->object, "spec");
 	json_t *dataset;
 	size_t i;
 
-	warn_unless_there(w, hub, "priorityclasses", json_str_at(spec, "priorityClassName", NULL),
-			  "priority class", "the job has the default priority");
-	json_array_foreach (json_at(spec, "placement", "datasets", NULL), i, dataset)
-		if (!warn_unless_there(w, hub, "datasets", json_str_at(dataset, "name", NULL),
-				       "data set", "the job waits for it"))
-			return; /* one is enough to look at the others too */
+	json_array_foreach (json_at(spec, "placement", "datasets", NULL), i, dataset) {
+		const char *name = json_str_at(dataset, "name", NULL);
+
+		if (!hub_get(hub, hub_kind("datasets"), NULL, name))
+			return name;
+	}
+	return NULL;
+}
+
+static int check_names(struct server_write *w, const struct hub *hub, struct error *err)
+{
+	const json_t *spec = json_object_get(w->object, "spec");
+
+	if (warn_unless_there(w, hub, "priorityclasses",
+			      json_str_at(spec, "priorityClassName", NULL), "priority class",
+			      "the job has the default priority", err))
+		return -1;
+	return warn_unless_there(w, hub, "datasets", missing_dataset(hub, spec), "data set",
+				 "the job waits for it", err);
 }
 
 static int check_room(struct server_write *w, const struct hub *hub, struct error *err)
@@ -129,16 +152,7 @@ static int admit_job(struct server_write *w, const struct hub *hub, struct error
 	if (!spec_changes(w))
 		return 0;
 	check_queue(w, hub);
-	check_names(w, hub);
-	return check_room(w, hub, err);
-}
-
-/* --- what only an empty thing may --- */
-
-/* A replica that lags does not see what came last: nothing is there only on a fresh view. */
-static int check_fresh(const struct server_write *w, struct error *err)
-{
-	return w->fresh ? 0 : error_set(err, ERR_UNAVAILABLE, "this replica has an old view");
+	return check_names(w, hub, err) ? -1 : check_room(w, hub, err);
 }
 
 /* --- queues --- */

@@ -90,3 +90,24 @@ Test(admission, a_change_elsewhere_does_not_warn_again)
 	cr_expect_str_eq(caller_warnings(s.user), "");
 	end(&s);
 }
+
+static void on_show(void *arg)
+{
+	cache_hold_back(bed_hub(arg)->cache, false);
+}
+
+/* It was made just before, and this replica lags. */
+Test(admission, what_came_last_is_not_missing)
+{
+	struct timer *show;
+	struct scene s;
+
+	begin(&s);
+	show = timer_create_in(bed_hub(s.bed)->env, on_show, s.bed);
+	cache_hold_back(bed_hub(s.bed)->cache, true);
+	bed_put(s.bed, "datasets", "{metadata: {name: new, uid: d1}, spec: {size: 1Gi}}");
+	timer_start(show, 500);
+	expect_warnings(&s, "placement: {datasets: [{name: new}]}", "");
+	timer_destroy(show);
+	end(&s);
+}
