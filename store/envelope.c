@@ -38,7 +38,7 @@ void envelope_packer_destroy(struct envelope_packer *p)
 }
 
 /* zlib takes its input by a pointer to non-const, and does not write there. */
-static unsigned char *input_of(const void *bytes)
+static unsigned char *bytes_of(const void *bytes)
 {
 	return (unsigned char *)(uintptr_t)bytes;
 }
@@ -50,7 +50,8 @@ static bool deflate_value(struct envelope_packer *p, const void *value, size_t s
 	auto_xfree unsigned char *packed = xmalloc(room);
 
 	deflateReset(&p->deflate);
-	p->deflate.next_in = input_of(value);
+	deflateSetDictionary(&p->deflate, bytes_of(envelope_dictionary), ENVELOPE_DICTIONARY_SIZE);
+	p->deflate.next_in = bytes_of(value);
 	p->deflate.avail_in = (uInt)size;
 	p->deflate.next_out = packed;
 	p->deflate.avail_out = (uInt)room;
@@ -67,7 +68,7 @@ enum envelope_format envelope_pack(struct envelope_packer *p, const void *value,
 				   struct strbuf *out)
 {
 	if (size >= ENVELOPE_DEFLATE_FROM && deflate_value(p, value, size, out))
-		return ENVELOPE_DEFLATED;
+		return ENVELOPE_PRIMED;
 	strbuf_add(out, value, size);
 	return ENVELOPE_RAW;
 }
@@ -80,15 +81,18 @@ void envelope_head(enum envelope_format format, int64_t index, unsigned char hea
 	head[2] = (unsigned char)index;
 }
 
-static int inflate_value(struct envelope_packer *p, const void *bytes, size_t size, size_t limit,
-			 struct strbuf *out, struct error *err)
+static int inflate_value(struct envelope_packer *p, enum envelope_format format, const void *bytes,
+			 size_t size, size_t limit, struct strbuf *out, struct error *err)
 {
 	size_t before = out->size;
 	unsigned char piece[8192];
 	int r = Z_OK;
 
 	inflateReset(&p->inflate);
-	p->inflate.next_in = input_of(bytes);
+	if (format == ENVELOPE_PRIMED)
+		inflateSetDictionary(&p->inflate, bytes_of(envelope_dictionary),
+				     ENVELOPE_DICTIONARY_SIZE);
+	p->inflate.next_in = bytes_of(bytes);
 	p->inflate.avail_in = (uInt)size;
 	while (r == Z_OK && out->size - before <= limit) {
 		p->inflate.next_out = piece;
@@ -109,12 +113,12 @@ int envelope_open(struct envelope_packer *p, const void *bytes, size_t size, siz
 {
 	const unsigned char *head = bytes;
 
-	if (size < ENVELOPE_SIZE || head[0] > ENVELOPE_DEFLATED)
+	if (size < ENVELOPE_SIZE || head[0] > ENVELOPE_PRIMED)
 		return error_set(err, ERR_INTERNAL, "a stored value is not one of this program's");
 	bytes = head + ENVELOPE_SIZE;
 	size -= ENVELOPE_SIZE;
-	if (head[0] == ENVELOPE_DEFLATED) {
-		if (inflate_value(p, bytes, size, limit, out, err))
+	if (head[0] != ENVELOPE_RAW) {
+		if (inflate_value(p, head[0], bytes, size, limit, out, err))
 			return -1;
 	} else if (size > limit) {
 		return error_set(err, ERR_INTERNAL, "a stored value has %zu bytes, over %zu", size,

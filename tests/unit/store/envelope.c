@@ -2,7 +2,10 @@
 #include "store/envelope.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
+#include <zlib.h>
 
+#include "base/encode.h"
 #include "base/mem.h"
 
 static void pack(struct envelope_packer *p, const char *value, size_t size, int64_t index,
@@ -54,8 +57,8 @@ Test(envelope, deflates_what_is_long_and_pays)
 	for (int again = 0; again < 2; again++) {
 		check(p, "", 0, 0, ENVELOPE_RAW);
 		check(p, text, ENVELOPE_DEFLATE_FROM - 1, 1, ENVELOPE_RAW);
-		check(p, text, ENVELOPE_DEFLATE_FROM, 255, ENVELOPE_DEFLATED);
-		check(p, text, 1000000, 256, ENVELOPE_DEFLATED);
+		check(p, text, ENVELOPE_DEFLATE_FROM, 255, ENVELOPE_PRIMED);
+		check(p, text, 1000000, 256, ENVELOPE_PRIMED);
 		check(p, noise, 1000, 1023, ENVELOPE_RAW);
 		check(p, noise, 1000000, 65535, ENVELOPE_RAW);
 	}
@@ -72,14 +75,67 @@ Test(envelope, layout_is_format_then_big_endian_index)
 	cr_assert_arr_eq(head, "\x00\x00\x05", 3);
 }
 
+/* What earlier builds have put into somebody's etcd. */
+Test(envelope, values_of_each_format_can_be_opened_for_ever)
+{
+	static const char value[] = "{\"kind\":\"Job\",\"metadata\":{\"name\":\"a\",\"namespace\":"
+				    "\"default\"},\"spec\":{\"queue\":\"default\"}}";
+	static const char *const stored[] = {
+		"AQAFq1bKzsxLUbJS8spPUtJRyk0tSUxJLElUsqpWykvMTQVKJAKFQczigsRkED8lNS2xNKdEqVZHqbgg"
+		"NRmksrA0tRRFqhYA",
+		"AgAFA5bqBGI5EegXbNGMFPiYxgIA",
+	};
+	struct envelope_packer *p = envelope_packer_create();
+
+	for (size_t i = 0; i < ARRAY_LEN(stored); i++) {
+		auto_strbuf packed = {0}, out = {0};
+		int64_t index = 0;
+		struct error err;
+
+		cr_assert_eq(base64_decode(&packed, stored[i], strlen(stored[i])), 0);
+		cr_assert_eq(envelope_open(p, packed.bytes, packed.size, 1000, &index, &out, &err),
+			     0, "%s", err.text);
+		cr_assert_str_eq(strbuf_str(&out), value);
+		cr_assert_eq(index, 5);
+	}
+	cr_assert_eq(crc32(0, (const unsigned char *)envelope_dictionary, ENVELOPE_DICTIONARY_SIZE),
+		     1748045948, "values that were stored with it cannot be read any more");
+	envelope_packer_destroy(p);
+}
+
+Test(envelope, a_job_takes_less_than_a_third_of_its_size)
+{
+	static const char job[] =
+		"{\"apiVersion\":\"batch.volcano.sh/v1alpha1\",\"kind\":\"Job\",\"metadata\":{\"name\":"
+		"\"j0\",\"namespace\":\"default\",\"uid\":\"57263877-ef5a-47a2-ac52-c292bc95ef46\","
+		"\"creationTimestamp\":\"2027-03-01T06:15:01Z\",\"generation\":1,\"finalizers\":["
+		"\"federator.dev/release\"]},\"spec\":{\"tasks\":[{\"name\":\"w\",\"replicas\":1,"
+		"\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"registry.test/a:1\","
+		"\"resources\":{\"requests\":{\"cpu\":\"100m\"},\"limits\":{\"cpu\":1}}}],"
+		"\"restartPolicy\":\"Never\"}},\"maxRetry\":3}],\"maxRetry\":3,\"queue\":\"default\","
+		"\"schedulerName\":\"volcano\",\"minAvailable\":1}}";
+	struct envelope_packer *p = envelope_packer_create();
+	auto_strbuf packed = {0};
+
+	cr_assert_neq(envelope_pack(p, job, strlen(job), &packed), ENVELOPE_RAW);
+	cr_assert_lt(packed.size, strlen(job) / 3, "%zu of %zu bytes", packed.size, strlen(job));
+	envelope_packer_destroy(p);
+}
+
 Test(envelope, what_is_none_is_refused)
 {
 	static const struct {
 		const char *bytes;
 		size_t size;
 	} cases[] = {
-		{"", 0},          {"\0\0", 2},   {"{\"kind\":\"x\"}", 12},
-		{"\2\0\0abc", 6}, {"\1\0\0", 3}, {"\1\0\0not deflated at all", 22},
+		{"", 0},
+		{"\0\0", 2},
+		{"{\"kind\":\"x\"}", 12},
+		{"\3\0\0abc", 6},
+		{"\1\0\0", 3},
+		{"\1\0\0not deflated at all", 22},
+		{"\2\0\0", 3},
+		{"\2\0\0not deflated at all", 22},
 	};
 	struct envelope_packer *p = envelope_packer_create();
 
@@ -107,7 +163,7 @@ Test(envelope, a_deflated_value_that_is_cut_or_has_a_tail_is_refused)
 	for (size_t i = 0; i < 2000; i++)
 		text[i] = (char)('a' + i * i % 7);
 	pack(p, text, 2000, 0, &packed);
-	cr_assert_eq(packed.bytes[0], ENVELOPE_DEFLATED);
+	cr_assert_eq(packed.bytes[0], ENVELOPE_PRIMED);
 	for (size_t n = 0; n < packed.size; n++)
 		cr_assert_eq(envelope_open(p, packed.bytes, n, 2000, &index, &out, &err), -1);
 	strbuf_addc(&packed, 'x');
