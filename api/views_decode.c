@@ -71,7 +71,7 @@ static int decode_int(struct decoder *d, const json_t *v, const struct path *at,
 
 static int decode_int32(struct decoder *d, const json_t *v, const struct path *at, int32_t *ret)
 {
-	int64_t wide;
+	int64_t wide = 0; /* gcc -O3 does not see that it is set on success */
 
 	if (decode_int(d, v, at, INT32_MAX, &wide) < 0)
 		return -1;

@@ -148,7 +148,8 @@ static void pod_refuse(struct pod_entry *e, const char *reason, const char *mess
 {
 	if (reason) {
 		snprintf(e->reason, sizeof(e->reason), "%s", reason);
-		snprintf(e->message, sizeof(e->message), "%s", message);
+		snprintf(e->message, sizeof(e->message), "%.*s", (int)sizeof(e->message) - 1,
+			 message);
 	}
 	e->ended_ns = env_wall_ns(e->kubelet->sandbox->env);
 	e->state = POD_IS_ENDED;
