@@ -15,6 +15,10 @@ def test_a_failed_job_without_retries_is_failed_with_its_exit_code(fed, name):
     assert found["status"]["failed"] == 1
 
 
+def counts(found):
+    return [found["status"][state] for state in ("pending", "running", "succeeded", "failed")]
+
+
 def seconds(time):
     return datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp()
 
@@ -48,6 +52,7 @@ def test_a_failed_gang_starts_again_in_the_same_cluster_after_ten_seconds(fed, n
     live = [p for p in jobs.pods_of(large, found["metadata"]["uid"])
             if p["status"]["phase"] in ("Pending", "Running")]
     assert not live
+    assert counts(found) == [0, 0, 0, 1], "the good pod was ended, and neither waits nor failed"
 
 
 @pytest.mark.parametrize("cluster", ["gpu", "arm"])
@@ -63,6 +68,7 @@ def test_restarts_of_containers_above_the_tasks_maxretry_are_a_failed_pod(fed, n
         state = found["status"]["state"]
         assert state["reason"] == "TaskFailed"
         assert state["message"].endswith(f"its containers restarted {restarts} times"), state
+        assert counts(found) == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("cluster", ["gpu", "arm"])
