@@ -5,7 +5,7 @@
 #include "api/status.h"
 #include "member-agent/runner_internal.h"
 
-#define LOOK_AGAIN_MS 200
+#define START_LOOK_MS 200 /* for the start of a container */
 
 struct log_stream {
 	struct list_node node;
@@ -110,7 +110,7 @@ static void look_again(void *arg)
 	} else if (has_started(s, p)) {
 		ask(s, p->pod);
 	} else {
-		timer_start(s->timer, LOOK_AGAIN_MS);
+		timer_start(s->timer, START_LOOK_MS);
 	}
 }
 
