@@ -46,6 +46,7 @@ struct agent {
 	struct standalone *standalone; /* NULL with a hub */
 	char *member_uid;              /* of kube-system */
 	int64_t hub_version;           /* highest resourceVersion of the hub that was ever seen */
+	char *hub_cluster; /* uid of the Cluster there, when it was seen; NULL: not known */
 	char *term; /* header of what is written on the hub: uid and term; NULL before hello */
 	int exit_code;
 };

@@ -13,6 +13,7 @@
 #define LEASE_NAME  AGENT_NAMESPACE "/member-agent"
 #define KUBE_SYSTEM "/api/v1/namespaces/kube-system"
 #define HUB_VERSION "federator.dev/hub-version"
+#define HUB_CLUSTER "federator.dev/hub-cluster"  /* the Cluster's uid there */
 #define LEFT_CUT    "federator.dev/left-unclean" /* writes of the last holder may be under way */
 #define WRITE_MS    5000
 
@@ -120,6 +121,8 @@ static json_t *lease_tree(const struct election *e)
 
 		snprintf(version, sizeof(version), "%lld", (long long)e->agent->hub_version);
 		json_set_str(json_object_need(meta, "annotations"), HUB_VERSION, version);
+		json_set_str(json_object_need(meta, "annotations"), HUB_CLUSTER,
+			     e->agent->hub_cluster);
 	}
 	note_how_left(e, meta);
 	spec = json_object_need(lease, "spec");
@@ -138,13 +141,22 @@ static void take_lease(struct election *e, const struct kube_answer *a)
 	e->lease = json_parse(a->body, a->size, NULL, NULL);
 }
 
+static void read_hub(struct agent *a, const json_t *notes)
+{
+	const char *version = json_str_at(notes, HUB_VERSION, NULL);
+	const char *cluster = json_str_at(notes, HUB_CLUSTER, NULL);
+
+	if (!version)
+		return;
+	a->hub_version = strtoll(version, NULL, 10);
+	free(a->hub_cluster);
+	a->hub_cluster = cluster ? xstrdup(cluster) : NULL;
+}
+
 static void become_holder(struct election *e)
 {
-	const char *version = json_str_at(e->lease, "metadata", "annotations", HUB_VERSION, NULL);
-
 	e->held = true;
-	if (version)
-		e->agent->hub_version = strtoll(version, NULL, 10);
+	read_hub(e->agent, json_at(e->lease, "metadata", "annotations", NULL));
 	if (e->waits_for)
 		log_info("election", "takes over from %s", e->waits_for);
 	log_info("election", "holds the Lease " LEASE_NAME " as %s", e->identity);

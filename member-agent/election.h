@@ -1,7 +1,7 @@
 /*
  * One agent speaks for a member: the holder of the Lease federator-system/member-agent. The Lease
  * also remembers what must outlive a process: whether the last holder left cleanly, and the highest
- * version of the hub that was seen.
+ * version of the hub that was seen, as which Cluster there.
  */
 #ifndef MEMBER_AGENT_ELECTION_H
 #define MEMBER_AGENT_ELECTION_H

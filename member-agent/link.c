@@ -53,7 +53,8 @@ static bool went_back(struct link *l, int64_t version)
 	log_error(
 		"link",
 		"the hub is at version %lld, and was at %lld before: its store went back; nothing "
-		"is started or forgotten",
+		"is started or forgotten; restore a newer backup of it, or delete the Cluster "
+		"there and join anew",
 		(long long)version, (long long)l->agent->hub_version);
 	return true;
 }
@@ -111,8 +112,21 @@ static void say_hello(struct link *l)
 							    .arg = l});
 }
 
+/* Versions that were seen as another Cluster are of another hub, or of one that a person has
+ * looked at since. */
+static void begin_versions(struct agent *a)
+{
+	if (a->hub_cluster && !strcmp(a->hub_cluster, a->identity.cluster_uid))
+		return;
+	if (a->hub_cluster)
+		a->hub_version = 0;
+	free(a->hub_cluster);
+	a->hub_cluster = xstrdup(a->identity.cluster_uid);
+}
+
 void link_say_hello(struct link *l)
 {
+	begin_versions(l->agent);
 	say_hello(l);
 }
 

@@ -420,6 +420,7 @@ static void agent_finish(struct agent *a)
 	kube_destroy(a->member);
 	identity_finish(&a->identity);
 	free(a->member_uid);
+	free(a->hub_cluster);
 	free(a->term);
 	loop_destroy(a->loop);
 }

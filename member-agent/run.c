@@ -167,14 +167,31 @@ void run_set_twin(struct run *run, struct doc *doc)
 	run_poke(run);
 }
 
+static bool is_of_owner(const struct runner *r, const char *cluster_uid, int64_t incarnation)
+{
+	if (r->cluster_uid && strcmp(r->cluster_uid, cluster_uid))
+		return false;
+	return r->incarnation < 0 || r->incarnation == incarnation;
+}
+
 bool run_is_ours(const struct run *run)
 {
-	const struct runner *r = run->runner;
-	const struct placement *p = run->placement;
+	return is_of_owner(run->runner, run->placement->cluster_uid, run->placement->incarnation);
+}
 
-	if (r->cluster_uid && strcmp(r->cluster_uid, p->cluster_uid))
-		return false;
-	return r->incarnation < 0 || r->incarnation == p->incarnation;
+bool run_is_anothers(const struct run *run)
+{
+	const struct twin *t = run->twin;
+
+	return t && !is_of_owner(run->runner, t->cluster_uid, t->incarnation);
+}
+
+bool run_is_absent(const struct run *run)
+{
+	struct owner *o = run->runner->owner;
+
+	return run_is_anothers(run) ||
+	       o->ops->is_absent(o, run->name, run->twin ? run->twin->claim_version : 0);
 }
 
 /* --- what is to be done --- */
@@ -295,14 +312,11 @@ static bool is_empty(const struct run *run)
 
 static void act_without_placement(struct run *run)
 {
-	const struct runner *r = run->runner;
 	bool ending, live = run_pods_live(run, &ending);
 
 	claim_destroy(take_ptr(run->claim));
 	run_drop_creates(run);
-	set_orphan(run, live && !run->settled && !run->twin_create &&
-				r->owner->ops->is_absent(r->owner, run->name,
-							 run->twin ? run->twin->claim_version : 0));
+	set_orphan(run, live && !run->settled && !run->twin_create && run_is_absent(run));
 	if (run->twin)
 		run_forget(run);
 	else if (run->hurried && !live && !run->orphan)

@@ -170,7 +170,7 @@ void run_forget(struct run *run)
 
 	if (run->twin_busy || run->twin_create || run_may_yet_grow(run))
 		return;
-	if (!r->owner->ops->is_absent(r->owner, run->name, run->twin->claim_version)) {
+	if (!run_is_absent(run)) {
 		run_poke_in(run, 1000);
 		return;
 	}
@@ -178,6 +178,9 @@ void run_forget(struct run *run)
 		tell_orphan(run);
 		return;
 	}
+	/* Its own hub may ask again what became of it; a person who deletes it knows better. */
+	if (run_is_anothers(run) && !run->twin->ending)
+		return;
 	/* The owner was told that none lives, and may have begun anew. */
 	if (live)
 		run_clear_pods(run, CLEAR_LIVE);

@@ -183,7 +183,10 @@ void run_set_placement(struct run *run, struct doc *doc); /* NULL: gone */
 void run_set_twin(struct run *run, struct doc *doc);
 void run_over(struct run *run); /* the last word was heard, or not needed */
 int64_t run_now_ns(const struct run *run);
-bool run_is_ours(const struct run *run); /* of this Cluster and incarnation */
+bool run_is_ours(const struct run *run); /* its Placement is of this Cluster and incarnation */
+/* Its twin is not: the hub that we speak with now can say nothing of it. */
+bool run_is_anothers(const struct run *run);
+bool run_is_absent(const struct run *run); /* our owner knows of no such attempt */
 
 /* run_call.c: one request under way for a run */
 struct run_call;

@@ -321,6 +321,8 @@ static void read_meta(struct twin *t, const struct placement *p)
 	t->job_ns = arena_strdup(&t->arena, p->job_ns);
 	t->job_name = arena_strdup(&t->arena, p->job_name);
 	t->job_uid = arena_strdup(&t->arena, p->job_uid);
+	t->cluster_uid = arena_strdup(&t->arena, p->cluster_uid);
+	t->incarnation = p->incarnation;
 	t->part = p->part;
 	t->generation = p->generation;
 	t->grace_s = p->grace_s;

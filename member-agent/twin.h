@@ -24,7 +24,8 @@ struct twin {
 	json_t *tree;
 	struct meta meta;
 	const char *job_ns, *job_name, *job_uid, *queue;
-	int64_t part, generation, claim_version, grace_s;
+	const char *cluster_uid; /* of the Cluster that claimed it */
+	int64_t part, generation, incarnation, claim_version, grace_s;
 	int32_t min_available, min_success, max_retry;
 	bool plugin_env, plugin_svc;
 	const json_t *svc_args; /* array or NULL */

@@ -213,6 +213,33 @@ Test(election, a_lease_that_cannot_be_renewed_deposes_and_says_why)
 	election_free(e);
 }
 
+/* Until the agent has joined somewhere else, it may yet come back. */
+Test(election, keeps_what_was_seen_of_a_hub_and_as_which_cluster)
+{
+	static const char lease[] =
+		"{\"metadata\":{\"annotations\":{\"federator.dev/hub-version\":\"50\","
+		"\"federator.dev/hub-cluster\":\"cu\"}},\"spec\":{\"holderIdentity\":\"\"}}";
+	auto_free(process_destroy) struct process *p = process_create();
+	struct election *e = start(p, lease);
+
+	take_write(p);
+	cr_expect_eq(p->agent.hub_version, 50);
+	cr_expect_str_eq(p->agent.hub_cluster, "cu");
+	process_advance(p, ELECTION_RENEW_MS);
+	cr_expect(strstr(peer_body(p->member), "\"federator.dev/hub-version\":\"50\""), "%s",
+		  peer_body(p->member));
+	cr_expect(strstr(peer_body(p->member), "\"federator.dev/hub-cluster\":\"cu\""), "%s",
+		  peer_body(p->member));
+	free(take_ptr(p->agent.hub_cluster));
+	p->agent.hub_version = 60;
+	p->agent.hub_cluster = xstrdup("other");
+	take_write(p);
+	process_advance(p, ELECTION_RENEW_MS);
+	cr_expect(strstr(peer_body(p->member), "\"federator.dev/hub-cluster\":\"other\""), "%s",
+		  peer_body(p->member));
+	election_free(e);
+}
+
 Test(election, leaving_says_whether_it_was_clean)
 {
 	for (int clean = 0; clean < 2; clean++) {

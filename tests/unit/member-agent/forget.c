@@ -40,3 +40,48 @@ Test(forget, a_twin_stays_until_the_finalizers_of_its_pods_are_off)
 	cr_expect(stage_awaits(&s, "DELETE " TWIN_PATH), "asked %s", strbuf_str(&s.asked));
 	stage_end(&s);
 }
+
+/* The member has moved to another hub. Its own asks again, should it come back, and must not hear
+ * that nothing is left: it would start again what has run. */
+Test(forget, what_another_hub_claimed_is_kept_for_it)
+{
+	struct stage s = {
+		.twins = TWIN_BY("other", "", ONE_TASK), .pods = POD("Succeeded"), .absent = true};
+
+	stage_start(&s, true);
+	runner_placements_synced(s.runner);
+	run_for(&s, 20000);
+	cr_expect(!stage_awaits(&s, "DELETE"), "asked %s", strbuf_str(&s.asked));
+	cr_expect(!stage_awaits(&s, "PATCH"), "asked %s", strbuf_str(&s.asked));
+	cr_expect_eq(runner_orphans(s.runner), 0);
+	stage_end(&s);
+}
+
+Test(forget, what_runs_of_another_hub_is_an_orphan)
+{
+	struct stage s = {.twins = TWIN_BY("other", "", ONE_TASK), .pods = POD("Running")};
+
+	stage_start(&s, true);
+	runner_placements_synced(s.runner);
+	run_for(&s, 4000);
+	cr_expect_eq(runner_orphans(s.runner), 1);
+	cr_expect(stage_awaits(&s, "POST /api/v1/namespaces/x/events"), "asked %s",
+		  strbuf_str(&s.asked));
+	cr_expect(!stage_awaits(&s, "DELETE"), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
+/* A person has looked, and wants no more of it. */
+Test(forget, what_another_hub_claimed_goes_when_it_is_deleted)
+{
+	struct stage s = {.twins = TWIN_BY("other",
+					   "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",",
+					   ONE_TASK),
+			  .pods = POD("Succeeded")};
+
+	stage_start(&s, true);
+	runner_placements_synced(s.runner);
+	run_for(&s, 20000);
+	cr_expect(stage_awaits(&s, "PATCH " TWIN_PATH), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}

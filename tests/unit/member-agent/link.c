@@ -122,6 +122,31 @@ Test(link, does_not_speak_for_a_hub_that_went_back)
 	end(p);
 }
 
+/* Deleted there, or of another hub: it was joined anew, and versions count anew. */
+Test(link, versions_that_were_seen_as_another_cluster_do_not_count)
+{
+	static const struct {
+		const char *what, *seen_as;
+		bool counts;
+	} cases[] = {
+		{"as this one", "cu", true},
+		{"nobody knows as which", NULL, true},
+		{"as another", "cu-of-another-hub", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		auto_free(process_destroy) struct process *p = process_create();
+
+		p->agent.hub_cluster = cases[i].seen_as ? xstrdup(cases[i].seen_as) : NULL;
+		start(p);
+		hear_hello(p, "7");
+		cr_expect_eq(!p->agent.term, cases[i].counts, "%s", cases[i].what);
+		cr_expect_str_eq(p->agent.hub_cluster, "cu");
+		cr_expect_eq(p->agent.hub_version, cases[i].counts ? 50 : 7, "%s", cases[i].what);
+		end(p);
+	}
+}
+
 /* Forgotten is what is absent from a view that is not older than its claim. */
 Test(link, absence_counts_from_the_claim_on)
 {

@@ -62,6 +62,7 @@ void process_destroy(struct process *p)
 	free(p->agent.settings.hub);
 	free(p->agent.term);
 	free(p->agent.member_uid);
+	free(p->agent.hub_cluster);
 	free(p->elsewhere_url);
 	free(p->deposed_why);
 	free(p);

@@ -51,14 +51,18 @@ void stage_hear(struct stage *s, enum owner_reply reply);
 void stage_give_job(struct stage *s); /* JOB, to whom asked for it last */
 void stage_forget(struct stage *s);   /* what was asked and said up to now */
 
-#define TWIN_OF(tasks)                                                                              \
+/* meta: more members of metadata, each with a comma behind it. */
+#define TWIN_BY(cluster, meta, tasks)                                                               \
 	"{\"apiVersion\":\"federator.dev/v1alpha1\",\"kind\":\"Placement\",\"metadata\":{\"name\":" \
-	"\"u-0-3\",\"namespace\":\"x\",\"uid\":\"t\",\"resourceVersion\":\"3\",\"labels\":{"        \
+	"\"u-0-3\",\"namespace\":\"x\",\"uid\":\"t\",\"resourceVersion\":\"3\"," meta               \
+	"\"labels\":{"                                                                              \
 	"\"federator.dev/uid\":\"u\"},\"finalizers\":[\"federator.dev/forget\"]},\"spec\":{"        \
 	"\"job\":{\"namespace\":\"x\",\"name\":\"j\",\"uid\":\"u\"},\"part\":0,\"generation\":3,"   \
-	"\"work\":{\"minAvailable\":1,\"maxRetry\":0,\"tasks\":" tasks "}}}"
-#define TWIN                                                                                       \
-	TWIN_OF("[{\"name\":\"w\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[]}}}]")
+	"\"incarnation\":0,\"clusterUID\":\"" cluster "\",\"work\":{\"minAvailable\":1,"            \
+	"\"maxRetry\":0,\"tasks\":" tasks "}}}"
+#define TWIN_OF(tasks) TWIN_BY("cu", "", tasks)
+#define ONE_TASK       "[{\"name\":\"w\",\"replicas\":1,\"template\":{\"spec\":{\"containers\":[]}}}]"
+#define TWIN           TWIN_OF(ONE_TASK)
 #define OWNED_BY(twin)                                                                             \
 	"\"ownerReferences\":[{\"apiVersion\":\"federator.dev/v1alpha1\",\"kind\":\"Placement\","  \
 	"\"name\":\"" twin "\",\"uid\":\"t\",\"controller\":true}]"
