@@ -109,7 +109,8 @@ void run_set_placement(struct run *run, struct doc *doc)
 		run_poke(run);
 		return;
 	}
-	if (run->placement_doc && doc->version < run->placement_doc->version)
+	/* The last word is newer than whatever is shown yet. */
+	if (run->settled || (run->placement_doc && doc->version < run->placement_doc->version))
 		return;
 	if (placement_view(doc, &p, &err)) {
 		log_warn("runner", "placement %s: %s", run->name, err.text);
@@ -310,6 +311,12 @@ static bool is_empty(const struct run *run)
 	       list_empty((struct list *)(uintptr_t)&run->calls);
 }
 
+/* The view may lag behind the last word; who has forgotten that would begin anew. */
+static bool is_shown(const struct run *run)
+{
+	return run->settled && !run_is_absent(run);
+}
+
 static void act_without_placement(struct run *run)
 {
 	bool ending, live = run_pods_live(run, &ending);
@@ -327,7 +334,7 @@ void run_act(struct run *run)
 {
 	if (!run->placement) {
 		run->half_made = false;
-		if (is_empty(run))
+		if (is_empty(run) && !is_shown(run))
 			run_destroy(run);
 		else
 			act_without_placement(run);

@@ -142,6 +142,26 @@ Test(ending, what_comes_after_the_last_word_is_ended)
 	stage_end(&s);
 }
 
+/* The answer to a last word comes from one replica, and the view from another that lags: it still
+ * shows the claim, and then the end. The job may have begun elsewhere by then. */
+Test(ending, an_older_view_starts_nothing_again_after_the_last_word)
+{
+	struct stage s = {.twins = "", .pods = ""};
+
+	stage_start(&s, true);
+	stage_offer(&s, 3, "Release", "Claimed", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 100);
+	expect_said(&s, "nothing had begun", "Released:Released ");
+	stage_hear(&s, OWNER_OK);
+	virtual_env_advance(s.time, 100);
+	stage_offer(&s, 3, "Go", "Claimed", "cu");
+	virtual_env_advance(s.time, 1000);
+	cr_expect_str_eq(strbuf_str(&s.asked), "", "asked %s", strbuf_str(&s.asked));
+	expect_said(&s, "it was settled", "Released:Released ");
+	stage_end(&s);
+}
+
 /* Only a last word settles an attempt: a Placement that is not there is no order to end. */
 Test(ending, a_word_about_a_placement_that_is_gone_makes_an_orphan)
 {
