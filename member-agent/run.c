@@ -332,6 +332,7 @@ static void act_without_placement(struct run *run)
 
 void run_act(struct run *run)
 {
+	run_drop_unseen(run);
 	if (!run->placement) {
 		run->half_made = false;
 		if (is_empty(run) && !is_shown(run))

@@ -102,12 +102,13 @@ static const char *outcome_text(const struct run *run)
 static void on_twin_changed(struct run *run, const struct kube_answer *a, void *arg)
 {
 	run->twin_busy = false;
-	if (a->ok && arg)
-		run->twin_deleted = true;
-	if (!a->ok && a->status != 404)
+	/* That it is gone, the watch tells: until then it is asked for now and then. */
+	if (!a->ok || !arg) {
 		run_retry(run);
-	else
-		run_poke(run);
+		return;
+	}
+	run->twin_deleted = true;
+	run_poke(run);
 }
 
 static void delete_twin(struct run *run)

@@ -117,7 +117,7 @@ static void place_take(struct place *p, struct podinfo *take)
 		p->latched = p->deleting = false;
 	podinfo_destroy(p->pod);
 	p->pod = take;
-	p->vanished = false;
+	p->vanished = p->unseen = false;
 	set_node(p, take->node);
 	latch(p);
 }
@@ -234,6 +234,23 @@ void run_pod_gone(struct run *run, const char *name, const char *uid)
 			place_vacate(p);
 	}
 	run_poke(run);
+}
+
+void run_drop_unseen(struct run *run)
+{
+	struct runner *r = run->runner;
+	int64_t seen = informer_version(r->informers[KIND_PODS]);
+
+	for (size_t i = 0; i < run->n_places; i++) {
+		struct place *p = run->places[i];
+
+		if (!p->pod || !p->unseen)
+			continue;
+		if (seen < p->pod->version)
+			run_poke_in(run, UNSEEN_WAIT_MS);
+		else if (!runner_known(r, KIND_PODS, p->pod->ns, p->pod->name))
+			place_vacate(p);
+	}
 }
 
 /* --- as lifecycle/ sees them --- */

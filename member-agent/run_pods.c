@@ -60,12 +60,15 @@ static void take_object(struct place *p, const char *object, size_t size, bool f
 	}
 	p->run->name_wait_ms = 0;
 	p->run->hold_reason[0] = '\0';
-	if (found && p->unanswered == 1)
-		p->unanswered_ms = 0; /* this is the one */
+	/* This is the one, unless a predecessor may have sent one too. */
+	if (found && p->unanswered == 1 && !runner_is_shut_in(r))
+		p->unanswered_ms = 0;
 	overbooked = place_is_overbooked(p, pod);
 	/* The informer may have seen more of it already, even its end. */
-	if (informer_version(r->informers[KIND_PODS]) < doc->version)
+	if (informer_version(r->informers[KIND_PODS]) < doc->version) {
 		runner_pod_seen(r, pod);
+		p->unseen = true;
+	}
 	if (overbooked)
 		run_withdraw_pod(p);
 	run_poke(p->run);

@@ -8,14 +8,26 @@
 #include "kube/object.h"
 #include "member-agent/runner_internal.h"
 
+/* The watch may have told more of it already, even its end. */
+static void take_twin(struct run *run, const char *object, size_t size)
+{
+	auto_free(doc_unref) struct doc *doc = NULL;
+	struct error err;
+
+	doc = object_doc((struct sv){object, size}, &err);
+	if (!doc)
+		log_warn("runner", "placement %s: %s", run->name, err.text);
+	else if (informer_version(run->runner->informers[KIND_TWINS]) < doc->version)
+		run_set_twin(run, doc);
+	run_poke(run);
+}
+
 /* --- making it --- */
 
 static void on_twin_made(enum create_result result, const char *object, size_t size,
 			 const struct error *err, void *arg)
 {
-	auto_free(doc_unref) struct doc *doc = NULL;
 	struct run *run = arg;
-	struct error why;
 
 	run->twin_create = NULL;
 	if (result == CREATE_REFUSED) {
@@ -24,12 +36,7 @@ static void on_twin_made(enum create_result result, const char *object, size_t s
 		run_poke(run);
 		return;
 	}
-	doc = object_doc((struct sv){object, size}, &why);
-	if (doc)
-		run_set_twin(run, doc);
-	else
-		log_warn("runner", "placement %s: %s", run->name, why.text);
-	run_poke(run);
+	take_twin(run, object, size);
 }
 
 void run_make_twin(struct run *run)
@@ -53,9 +60,6 @@ void run_make_twin(struct run *run)
 
 static void on_memory_written(struct run *run, const struct kube_answer *a, void *arg)
 {
-	auto_free(doc_unref) struct doc *doc = NULL;
-	struct error err;
-
 	run->twin_busy = false;
 	if (!a->ok) {
 		run_retry(run);
@@ -63,10 +67,7 @@ static void on_memory_written(struct run *run, const struct kube_answer *a, void
 	}
 	run->memory_unwritten = false;
 	run->tries = 0;
-	doc = object_doc((struct sv){a->body, a->size}, &err);
-	if (doc)
-		run_set_twin(run, doc);
-	run_poke(run);
+	take_twin(run, a->body, a->size);
 }
 
 void run_write_memory(struct run *run)

@@ -25,6 +25,7 @@
 #define COUNTS_EVERY_MS 2000
 #define DENIED_WAIT_MS  10000
 #define LOOK_AGAIN_MS   30000
+#define UNSEEN_WAIT_MS  2000
 #define RETRY_BASE_MS   500
 #define RETRY_MAX_MS    15000
 
@@ -56,6 +57,7 @@ struct place {
 	struct resource_list request;
 	int32_t *ports;
 	size_t n_ports;
+	bool unseen;           /* pod is known from the answer to its POST alone */
 	bool deleting;         /* by us: its going is no loss */
 	bool vanished;         /* it went without our doing */
 	bool latched;          /* end is what it ended as, whatever comes later */
@@ -235,6 +237,8 @@ struct place *place_at(const struct run *run, size_t task, int32_t index);
 bool run_has_pods(const struct run *run); /* whatever became of them */
 void run_pod_seen(struct run *run, const struct pod *p);
 void run_pod_gone(struct run *run, const char *name, const char *uid);
+/* What was made, and was gone before the watch showed it, brings no event. */
+void run_drop_unseen(struct run *run);
 struct attempt run_attempt(const struct run *run, struct arena *a);
 struct slot place_slot(const struct place *p);
 bool place_has_ended(const struct place *p); /* its pod; latched, whatever the object says */

@@ -95,6 +95,48 @@ Test(ending, a_pod_that_comes_late_is_ended_before_the_last_word)
 	stage_end(&s);
 }
 
+#define OTHER_POD                                                                                      \
+	"{\"metadata\":{\"name\":\"q\",\"namespace\":\"y\",\"uid\":\"q\",\"resourceVersion\":\"30\"}," \
+	"\"spec\":{\"containers\":[]},\"status\":{\"phase\":\"Running\"}}"
+
+/* The watch was cut while it was made and deleted, and goes on behind both. */
+Test(ending, a_pod_that_was_gone_before_the_watch_showed_it_holds_nothing_back)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	make_pod(&s);
+	stage_answer(&s, MAKE_POD, 201, MADE("Running"));
+	ask_for_release(&s);
+	stage_answer(&s, END_POD, 404, "{}");
+	virtual_env_advance(s.time, 10000);
+	expect_said(&s, "the watch is not so far yet", "");
+	stage_watch(&s, "/api/v1/pods", "ADDED", OTHER_POD);
+	virtual_env_advance(s.time, 3000);
+	expect_said(&s, "it is gone", "Released:Released ");
+	stage_end(&s);
+}
+
+/* Which of two processes made it, nothing tells: ours may be carried out when it has gone. */
+Test(ending, what_is_found_while_a_predecessor_may_write_settles_no_post)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	stage_start(&s, false);
+	stage_offer(&s, 3, "Go", "Claimed", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, W_MS - 5000);
+	stage_answer(&s, DRY_RUN, 201, DRY_POD);
+	virtual_env_advance(s.time, 10);
+	stage_answer(&s, MAKE_POD, 0, "");
+	stage_answer(&s, READ_POD, 200, MADE("Pending"));
+	stage_watch(&s, "/api/v1/pods", "ADDED", POD_IS("0", "12", "Succeeded"));
+	virtual_env_advance(s.time, W_MS - 1000);
+	expect_said(&s, "a POST of ours may be on its way", "");
+	virtual_env_advance(s.time, 1100);
+	expect_said(&s, "for W", "Done: ");
+	stage_end(&s);
+}
+
 Test(ending, a_post_that_was_not_sent_holds_nothing_back)
 {
 	struct stage s = {.twins = TWIN, .pods = ""};

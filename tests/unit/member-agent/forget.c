@@ -41,6 +41,48 @@ Test(forget, a_twin_stays_until_the_finalizers_of_its_pods_are_off)
 	stage_end(&s);
 }
 
+/* What the watch has not told yet is asked for now and then, not as fast as the line allows. */
+Test(forget, a_twin_that_is_gone_already_is_not_asked_for_again_and_again)
+{
+	struct stage s = {.twins = TWIN, .pods = "", .absent = true};
+	int asked = 0;
+
+	stage_start(&s, true);
+	runner_placements_synced(s.runner);
+	run_for(&s, 10000);
+	for (int i = 0; i < 1000; i++) {
+		if (stage_awaits(&s, "DELETE " TWIN_PATH)) {
+			stage_answer(&s, "DELETE " TWIN_PATH, 404, "{}");
+			asked++;
+		}
+		virtual_env_advance(s.time, 10);
+	}
+	cr_expect(asked > 1 && asked < 20, "asked %d times in 10 s", asked);
+	stage_watch(&s, "/apis/federator.dev/v1alpha1/placements", "DELETED", TWIN);
+	virtual_env_advance(s.time, 100);
+	cr_expect(!stage_awaits(&s, "DELETE"), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
+/* The answer to a write of it is older than the end that the watch has told. */
+Test(forget, a_late_answer_brings_no_twin_back)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	stage_start(&s, true);
+	stage_offer(&s, 3, "Go", "Claimed", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 10);
+	stage_answer(&s, "POST /api/v1/namespaces/x/pods?dryRun", 422, "{\"message\":\"no\"}");
+	virtual_env_advance(s.time, 10);
+	stage_watch(&s, "/apis/federator.dev/v1alpha1/placements", "DELETED", TWIN);
+	stage_forget(&s);
+	stage_answer(&s, "PATCH " TWIN_PATH "/status", 200, TWIN);
+	virtual_env_advance(s.time, 1000);
+	cr_expect_str_eq(strbuf_str(&s.asked), "job ", "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
 /* The member has moved to another hub. Its own asks again, should it come back, and must not hear
  * that nothing is left: it would start again what has run. */
 Test(forget, what_another_hub_claimed_is_kept_for_it)
