@@ -293,7 +293,7 @@ Test(ending, an_older_attempt_gives_back_no_room_of_the_newer_one)
 	stage_hear(&s, OWNER_OK);
 	stage_offer(&s, 4, "Go", "", "cu");
 	virtual_env_advance(s.time, 10);
-	stage_give_job(&s);
+	stage_give_job(&s, JOB);
 	virtual_env_advance(s.time, 10000);
 	stage_answer(&s, "POST /api/v1/namespaces/federator-system/configmaps", 201, "{}");
 	virtual_env_advance(s.time, 10);

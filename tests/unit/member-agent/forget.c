@@ -127,3 +127,76 @@ Test(forget, what_another_hub_claimed_goes_when_it_is_deleted)
 	cr_expect(stage_awaits(&s, "PATCH " TWIN_PATH), "asked %s", strbuf_str(&s.asked));
 	stage_end(&s);
 }
+
+/* --- the order --- */
+
+#define CLAIMED_AT_7                                                                               \
+	TWIN_BY("cu", "\"annotations\":{\"federator.dev/claim-version\":\"7\"},", ONE_TASK)
+
+/* A view from before the claim does not show its Placement yet. */
+Test(forget, absence_is_asked_for_from_the_claim_on)
+{
+	struct stage s = {.twins = CLAIMED_AT_7, .pods = POD("Succeeded")};
+
+	stage_start(&s, true);
+	runner_placements_synced(s.runner);
+	run_for(&s, 20000);
+	cr_expect_eq(s.absent_since, 7);
+	cr_expect(!stage_awaits(&s, "DELETE"), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
+Test(forget, a_twin_stays_while_a_pod_of_it_is_ending)
+{
+	auto_xfree char *pod = stage_pod_make(&(struct stage_pod){
+		.version = "4",
+		.meta = OWNED_BY("u-0-3") ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\","
+					  "\"deletionGracePeriodSeconds\":30"});
+	struct stage s = {.twins = TWIN, .pods = pod, .absent = true};
+
+	stage_start(&s, true);
+	runner_placements_synced(s.runner);
+	run_for(&s, 20000);
+	cr_expect(!stage_awaits(&s, "DELETE"), "asked %s", strbuf_str(&s.asked));
+	stage_watch(&s, "/api/v1/pods", "DELETED", pod);
+	run_for(&s, 10000);
+	cr_expect(stage_awaits(&s, "DELETE " TWIN_PATH), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
+/* Nothing is written while a predecessor may yet make a pod. */
+Test(forget, a_twin_stays_for_w)
+{
+	struct stage s = {.twins = TWIN, .pods = POD("Succeeded"), .absent = true};
+
+	stage_start(&s, false);
+	runner_placements_synced(s.runner);
+	run_for(&s, W_MS - 1000);
+	cr_expect(!strstr(strbuf_str(&s.asked), JOURNAL " "), "asked %s", strbuf_str(&s.asked));
+	run_for(&s, 20000);
+	cr_expect(stage_awaits(&s, "DELETE " TWIN_PATH), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
+/* The journal, the twin's deletion, and last its finalizer: each behind the answer to the one
+ * before it. */
+Test(forget, its_finalizer_is_what_goes_last)
+{
+	struct stage s = {.twins = TWIN, .pods = POD("Succeeded"), .absent = true};
+
+	stage_start(&s, true);
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 20000);
+	stage_watch(&s, "/api/v1/pods", "MODIFIED", POD_IS("0", "20", "Succeeded"));
+	virtual_env_advance(s.time, 10000);
+	cr_expect(!stage_awaits(&s, "DELETE"), "asked %s", strbuf_str(&s.asked));
+	cr_expect(!stage_awaits(&s, "PATCH"), "asked %s", strbuf_str(&s.asked));
+	stage_answer(&s, JOURNAL, 201, "{}");
+	virtual_env_advance(s.time, 10000);
+	cr_expect(!stage_awaits(&s, "PATCH"), "asked %s", strbuf_str(&s.asked));
+	stage_answer(&s, "DELETE " TWIN_PATH, 200, "{}");
+	virtual_env_advance(s.time, 10);
+	cr_expect(strstr(stage_body(&s, "PATCH " TWIN_PATH), "\"finalizers\":[]"), "%s",
+		  stage_body(&s, "PATCH " TWIN_PATH));
+	stage_end(&s);
+}

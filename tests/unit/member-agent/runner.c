@@ -9,10 +9,6 @@
 
 #include "base/json.h"
 
-#define TWIN_OF_SIZE(replicas)                                                                     \
-	TWIN_OF("[{\"name\":\"w\",\"replicas\":" replicas                                          \
-		",\"template\":{\"spec\":{\"containers\":[]}}}]")
-
 static void answer(struct stage *s, const char *begin, int status, const char *body)
 {
 	stage_answer(s, begin, status, body);
@@ -279,7 +275,7 @@ Test(runner, rights_that_lack_for_long_give_back_what_has_not_begun)
 
 Test(runner, rights_that_lack_end_nothing_that_runs)
 {
-	struct stage s = {.twins = TWIN_OF_SIZE("2"), .pods = POD("Running")};
+	struct stage s = {.twins = TWIN_OF(TWO_PODS), .pods = POD("Running")};
 
 	stage_one_of_two_runs(&s);
 	deny_for(&s, 60);
@@ -297,14 +293,14 @@ Test(runner, rights_that_lack_end_nothing_that_runs)
 /* What the member's own policy refuses is no matter of time. */
 Test(runner, a_quota_that_is_used_up_gives_the_attempt_back)
 {
-	struct stage s = {.twins = TWIN_OF_SIZE("2"), .pods = POD("Running")};
+	struct stage s = {.twins = TWIN_OF(TWO_PODS), .pods = POD("Running")};
 
 	stage_one_of_two_runs(&s);
 	answer(&s, MAKE, 403,
 	       STATUS(403, "Forbidden", "pods \\\"j-w-1\\\" is forbidden: exceeded quota: q"));
 	answer(&s, READ("j-w-1"), 404, NOT_FOUND);
 	answer(&s, "PATCH /apis/federator.dev/v1alpha1/namespaces/x/placements/u-0-3/status", 200,
-	       TWIN_OF_SIZE("2"));
+	       TWIN_OF(TWO_PODS));
 	cr_expect(was_asked(&s, "DELETE " PODS "/j-w-0?"), "asked %s", strbuf_str(&s.asked));
 	stage_end(&s);
 }

@@ -9,7 +9,7 @@
 struct http_call {
 	struct list_node node;
 	struct http_call_spec spec;
-	char *path;
+	char *path, *body; /* body NULL: none */
 	bool read;
 };
 
@@ -27,6 +27,7 @@ static struct http_call *on_start(void *transport, const struct http_call_spec *
 
 	c->spec = *spec;
 	c->path = xstrdup(spec->path);
+	c->body = spec->body ? xstrndup(spec->body, spec->body_size) : NULL;
 	c->read = !strcmp(spec->method, "GET") && strstr(spec->path, "?limit=");
 	if (!c->read && !spec->stream)
 		strbuf_addf(&s->asked, "%s %s ", spec->method, spec->path);
@@ -38,6 +39,7 @@ static void call_free(struct http_call *c)
 {
 	list_remove(&c->node);
 	free(c->path);
+	free(c->body);
 	free(c);
 }
 
@@ -119,6 +121,14 @@ bool stage_awaits(const struct stage *s, const char *request)
 	return find_call(s, request) != NULL;
 }
 
+const char *stage_body(const struct stage *s, const char *request)
+{
+	struct http_call *c = find_call(s, request);
+
+	cr_assert(c && c->body, "%s is not asked: %s", request, strbuf_str(&s->asked));
+	return c->body;
+}
+
 void stage_answer(struct stage *s, const char *request, int status, const char *body)
 {
 	struct http_call *c = find_call(s, request);
@@ -193,6 +203,7 @@ static void on_say(struct owner *o, const struct doc *placement, const json_t *s
 	const json_t *counts = json_at(status, "counts", NULL);
 	struct stage *s = stage_of(o);
 
+	s->retries = json_int_at(status, -1, "retries", NULL);
 	strbuf_clear(&s->counts);
 	if (counts)
 		json_write(&s->counts, counts);
@@ -203,11 +214,14 @@ static void on_say(struct owner *o, const struct doc *placement, const json_t *s
 
 void stage_hear(struct stage *s, enum owner_reply reply)
 {
+	void (*done)(enum owner_reply reply, struct doc * now, const struct error *err, void *arg) =
+		s->said_done;
 	struct error err;
 
-	cr_assert(s->said_done, "nothing was said");
+	cr_assert(done, "nothing was said");
+	s->said_done = NULL;
 	error_set(&err, ERR_NOT_FOUND, "it is not there");
-	s->said_done(reply, NULL, reply == OWNER_OK ? NULL : &err, s->said_arg);
+	done(reply, NULL, reply == OWNER_OK ? NULL : &err, s->said_arg);
 }
 
 static void on_read_job(struct owner *o, const struct placement *p,
@@ -221,9 +235,9 @@ static void on_read_job(struct owner *o, const struct placement *p,
 	s->job_arg = arg;
 }
 
-void stage_give_job(struct stage *s)
+void stage_give_job(struct stage *s, const char *job)
 {
-	auto_free(doc_unref) struct doc *doc = doc_create("job", JOB, strlen(JOB));
+	auto_free(doc_unref) struct doc *doc = doc_create("job", job, strlen(job));
 
 	cr_assert(s->job_done, "the job is not asked for");
 	s->job_done(doc, NULL, s->job_arg);
@@ -238,6 +252,7 @@ static void on_read_object(struct owner *o, const struct placement *p, const cha
 
 static bool on_is_absent(struct owner *o, const char *name, int64_t claim_version)
 {
+	stage_of(o)->absent_since = claim_version;
 	return stage_of(o)->absent;
 }
 
@@ -257,43 +272,56 @@ static const struct owner_ops owner_ops = {
 	.forget_calls = on_forget_calls,
 };
 
-static char *placement(int generation, const char *desired, const char *state, const char *cluster)
+static char *placement(const char *uid, const char *name, int generation, const char *desired,
+		       const char *state, const char *cluster)
 {
 	char hash[65];
 
 	record_spec_hash(JOB, strlen(JOB), hash);
 	return xasprintf(
 		"{\"apiVersion\":\"federator.dev/v1alpha1\",\"kind\":\"Placement\",\"metadata\":{"
-		"\"name\":\"u-0-%d\",\"namespace\":\"cluster-c\"},\"spec\":{\"job\":{\"namespace\":"
-		"\"x\",\"name\":\"j\",\"uid\":\"u\"},\"part\":0,\"specHash\":\"%s\","
+		"\"name\":\"%s-0-%d\",\"namespace\":\"cluster-c\"},\"spec\":{\"job\":{\"namespace\":"
+		"\"x\",\"name\":\"%s\",\"uid\":\"%s\"},\"part\":0,\"specHash\":\"%s\","
 		"\"generation\":%d,\"incarnation\":0,\"clusterUID\":\"%s\",\"desired\":\"%s\","
-		"\"size\":{\"seq\":1,\"tasks\":[{\"name\":\"w\",\"replicas\":1}]},\"protocol\":1},"
+		"\"size\":{\"seq\":1,\"tasks\":[{\"name\":\"w\",\"replicas\":1}]},\"retries\":4,\"protocol\":1},"
 		"\"status\":{\"state\":\"%s\"}}",
-		generation, hash, generation, cluster, desired, state);
+		uid, generation, name, uid, hash, generation, cluster, desired, state);
 }
 
-static struct doc *placement_doc(struct stage *s, const char *bytes, int generation)
+static struct doc *placement_doc(struct stage *s, const char *bytes)
 {
-	auto_xfree char *name = xasprintf("u-0-%d", generation);
-	struct doc *doc = doc_create(name, bytes, strlen(bytes));
+	struct doc *doc = doc_create("placement", bytes, strlen(bytes));
 
 	doc->version = ++s->version;
 	return doc;
 }
 
-void stage_offer(struct stage *s, int generation, const char *desired, const char *state,
-		 const char *cluster)
+static void show(struct stage *s, const char *bytes)
 {
-	auto_xfree char *bytes = placement(generation, desired, state, cluster);
-	auto_free(doc_unref) struct doc *doc = placement_doc(s, bytes, generation);
+	auto_free(doc_unref) struct doc *doc = placement_doc(s, bytes);
 
 	runner_placement_changed(s->runner, doc, NULL);
 }
 
+void stage_offer(struct stage *s, int generation, const char *desired, const char *state,
+		 const char *cluster)
+{
+	auto_xfree char *bytes = placement("u", "j", generation, desired, state, cluster);
+
+	show(s, bytes);
+}
+
+void stage_offer_another(struct stage *s)
+{
+	auto_xfree char *bytes = placement("v", "k", 1, "Go", "", "cu");
+
+	show(s, bytes);
+}
+
 void stage_take_back(struct stage *s, int generation)
 {
-	auto_xfree char *bytes = placement(generation, "Go", "", "cu");
-	auto_free(doc_unref) struct doc *doc = placement_doc(s, bytes, generation);
+	auto_xfree char *bytes = placement("u", "j", generation, "Go", "", "cu");
+	auto_free(doc_unref) struct doc *doc = placement_doc(s, bytes);
 
 	runner_placement_changed(s->runner, NULL, doc);
 }

@@ -81,7 +81,7 @@ Test(whose, a_name_that_a_copy_holds_is_refused_at_once)
 	stage_offer(&s, 3, "Go", "", "cu");
 	runner_placements_synced(s.runner);
 	virtual_env_advance(s.time, 10);
-	stage_give_job(&s);
+	stage_give_job(&s, JOB);
 	virtual_env_advance(s.time, 10);
 	cr_expect_str_eq(strbuf_str(&s.said), "Refused:NameTaken ");
 	stage_end(&s);
