@@ -414,7 +414,9 @@ static enum stage_result stage_say(struct claim *c)
 {
 	struct word_text text = {.state = PLACEMENT_CLAIMED};
 
-	if (!c->already && c->run->placement->state == PLACEMENT_NONE)
+	if (c->already)
+		run_poke(c->run); /* the twin comes next */
+	else if (c->run->placement->state == PLACEMENT_NONE)
 		word_say(c->run, &text);
 	return STAGE_WAIT;
 }

@@ -109,17 +109,35 @@ Test(claim, nothing_is_made_before_the_claim_is_heard)
 	}
 }
 
-/* Its twin and pods may be on their way from whoever claimed it. */
-Test(claim, what_a_predecessor_claimed_and_did_not_make_is_made_after_w)
+/* Claimed by a predecessor, who made nothing of it that can be seen. */
+static void inherit(struct stage *s, bool clean)
+{
+	stage_start(s, clean);
+	stage_offer(s, 3, "Go", "Claimed", "cu");
+	runner_placements_synced(s->runner);
+	virtual_env_advance(s->time, 10);
+	cr_assert(give_when_read(s, JOB));
+	stage_answer(s, DRY_RUN, 201, DRY_POD);
+}
+
+Test(claim, what_a_predecessor_claimed_and_left_is_made_at_once)
 {
 	struct stage s = {.twins = "", .pods = ""};
 
-	stage_start(&s, false);
-	stage_offer(&s, 3, "Go", "Claimed", "cu");
-	runner_placements_synced(s.runner);
+	inherit(&s, true);
+	virtual_env_advance(s.time, 100);
+	cr_expect(stage_awaits(&s, MAKE_TWIN), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
+/* Its twin and pods may be on their way from whoever claimed it. */
+Test(claim, what_a_predecessor_claimed_and_may_be_making_is_made_after_w)
+{
+	struct stage s = {.twins = "", .pods = ""};
+
+	inherit(&s, false);
 	virtual_env_advance(s.time, 10);
-	cr_assert(give_when_read(&s, JOB));
-	stage_answer(&s, DRY_RUN, 201, DRY_POD);
+	stage_offer(&s, 3, "Go", "Claimed", "cu");
 	virtual_env_advance(s.time, W_MS - 1000);
 	cr_expect(!stage_awaits(&s, MAKE_TWIN), "asked %s", strbuf_str(&s.asked));
 	virtual_env_advance(s.time, 2000);
