@@ -229,7 +229,6 @@ static void stage_one_of_two_runs(struct stage *s)
 	strbuf_clear(&s->said);
 }
 
-/* An apiserver that has just started may know nobody's rights. */
 /* Runs are looked at again and again: where nothing has changed, nothing is asked or said. */
 Test(runner, a_look_again_changes_nothing)
 {
@@ -248,6 +247,7 @@ Test(runner, a_look_again_changes_nothing)
 	stage_end(&s);
 }
 
+/* An apiserver that has just started may know nobody's rights. */
 Test(runner, rights_that_lack_for_a_moment_are_waited_for)
 {
 	struct stage s = {.twins = TWIN, .pods = ""};
