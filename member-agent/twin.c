@@ -6,6 +6,7 @@
 #include "api/references.h"
 #include "base/encode.h"
 #include "base/json.h"
+#include "kube/object.h"
 #include "member-agent/names.h"
 #include "member-agent/template.h"
 
@@ -108,6 +109,17 @@ static int check_copies(const json_t *copies, const char *uid, struct error *err
 	return 0;
 }
 
+/* A twin holds the templates deeper than the Job does. */
+static int check_depth(const json_t *work, struct error *err)
+{
+	auto_json *twin = json_pack("{s{sO}}", "spec", "work", work);
+	auto_xfree char *text = json_print(twin);
+
+	if (object_is_shallow((struct sv){text, strlen(text)}))
+		return 0;
+	return error_set(err, ERR_INVALID, "the template of a task is nested too deep");
+}
+
 json_t *twin_work(const struct job *job, const struct placement *p,
 		  bool (*class_known)(const char *priority_class, void *arg), void *arg,
 		  struct error *err)
@@ -137,7 +149,7 @@ json_t *twin_work(const struct job *job, const struct placement *p,
 	json_set_int(work, "maxRetry", job->max_retry);
 	json_object_set(work, "plugins",
 			json_object_get(json_object_get(job->tree, "spec"), "plugins"));
-	return json_incref(work);
+	return check_depth(work, err) ? NULL : json_incref(work);
 }
 
 /* --- making --- */

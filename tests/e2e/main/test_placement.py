@@ -205,3 +205,18 @@ def test_a_cordoned_cluster_gets_no_new_jobs(fed, name):
         assert jobs.cluster(jobs.wait_phase(fed.hub, name, "Completed")) == "gpu"
     finally:
         fed.hub.fedctl(["cluster", "uncordon", "large"])
+
+
+def test_a_job_nested_as_deep_as_the_hub_takes_is_refused_by_the_cluster(fed, name):
+    """a job of 64 levels, which its record in the cluster would nest deeper
+    | refused there with the reason, and the agent goes on"""
+    deep = {}
+    for _ in range(55):
+        deep = {"a": deep}
+    task = jobs.task()
+    task["template"]["spec"]["containers"][0]["x"] = deep
+    jobs.submit(fed.hub, jobs.job(name, task, placement=jobs.only_in("gpu")))
+    found = fed.hub.wait_for(jobs.path(name), lambda j: [
+        a for a in jobs.attempts(j) if a.get("how") == "Refused"], 20)
+    assert jobs.attempts(found)[0]["reason"] == "Invalid"
+    assert jobs.attempts(found)[0]["message"] == "the template of a task is nested too deep"

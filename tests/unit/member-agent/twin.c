@@ -189,6 +189,47 @@ Test(twin, a_placement_that_does_not_size_the_job_is_invalid)
 	cr_expect_eq(err.code, ERR_INVALID);
 }
 
+/* A Job whose last object lies so many levels deep, in a member that a cluster would drop. */
+static char *deep_job(int levels)
+{
+	auto_strbuf text = {0};
+	const int container = 8;
+
+	strbuf_adds(&text, "{\"metadata\":{\"name\":\"train\",\"namespace\":\"ml\",\"uid\":"
+			   "\"0123456789abcdef\"},\"spec\":{\"tasks\":[{\"name\":\"ps\","
+			   "\"template\":{\"spec\":{\"containers\":[{\"x\":");
+	for (int i = container + 1; i < levels; i++)
+		strbuf_adds(&text, "{\"x\":");
+	strbuf_adds(&text, "{}");
+	for (int i = container + 1; i < levels; i++)
+		strbuf_addc(&text, '}');
+	strbuf_adds(&text, "}]}}}]}}");
+	return strbuf_take(&text);
+}
+
+/* The hub takes 64 levels; the twin holds the templates one deeper than the Job does. */
+Test(twin, a_job_that_is_too_deep_for_a_twin_is_refused)
+{
+	auto_free(doc_unref) struct doc *placement_doc = doc_of(placement_text);
+	auto_free(placement_destroy) struct placement *p = NULL;
+	bool known = true;
+
+	cr_assert_eq(placement_view(placement_doc, &p, NULL), 0);
+	p->n_tasks = 1;
+	for (int levels = 63; levels <= 64; levels++) {
+		auto_xfree char *text = deep_job(levels);
+		auto_free(doc_unref) struct doc *job_doc = doc_of(text);
+		auto_free(job_destroy) struct job *job = NULL;
+		auto_json *work = NULL;
+		struct error err = {0};
+
+		cr_assert_eq(job_view(job_doc, &job, &err), 0, "%s", err.text);
+		work = twin_work(job, p, is_high, &known, &err);
+		cr_expect_eq(work != NULL, levels == 63, "%d levels: %s", levels, err.text);
+		cr_expect(work || err.code == ERR_INVALID);
+	}
+}
+
 static const char *env_of(const json_t *container, const char *name)
 {
 	json_t *e;
