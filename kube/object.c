@@ -37,7 +37,7 @@ bool object_is_shallow(struct sv object)
 	struct scan s;
 
 	scan_init(&s, object.p, object.n);
-	return scan_skip(&s);
+	return scan_skip(&s) && scan_end(&s);
 }
 
 struct doc *object_doc(struct sv object, struct error *err)
@@ -60,4 +60,12 @@ struct doc *object_doc(struct sv object, struct error *err)
 	doc = doc_create(key, object.p, object.n);
 	doc->version = version;
 	return doc;
+}
+
+struct doc *object_answer(struct sv body, struct error *err)
+{
+	if (object_is_shallow(body))
+		return object_doc(body, err);
+	error_set(err, ERR_INTERNAL, "an answer is no JSON of at most 64 levels");
+	return NULL;
 }

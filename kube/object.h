@@ -21,11 +21,14 @@ int object_list_read(const char *bytes, size_t n, struct object_list *ret, struc
 /* metadata.resourceVersion as a number: versions of a server that ours must compare. */
 int object_version(struct sv object, int64_t *ret, struct error *err);
 
-/* True when the object may become a tree: nested at most 64 levels. A real apiserver takes deeper
- * ones where a schema preserves unknown fields. */
+/* True when the object may become a tree: whole, and nested at most 64 levels. A real apiserver
+ * takes deeper ones where a schema preserves unknown fields. */
 bool object_is_shallow(struct sv object);
 
 /* A doc whose key is "ns/name" or "name". NULL with err when metadata is not what it must be. */
 struct doc *object_doc(struct sv object, struct error *err);
+/* The same of the answer to a request, which nobody has looked at: NULL too when it may not become
+ * a tree. */
+struct doc *object_answer(struct sv body, struct error *err);
 
 #endif

@@ -48,7 +48,7 @@ static void take_object(struct place *p, const char *object, size_t size, bool f
 	bool overbooked;
 	struct error err;
 
-	doc = object_doc((struct sv){object, size}, &err);
+	doc = object_answer((struct sv){object, size}, &err);
 	if (!doc || pod_view(doc, &pod, &err)) {
 		log_warn("runner", "pod %s: %s", p->name, err.text);
 		run_retry(p->run);

@@ -14,7 +14,7 @@ static void take_twin(struct run *run, const char *object, size_t size)
 	auto_free(doc_unref) struct doc *doc = NULL;
 	struct error err;
 
-	doc = object_doc((struct sv){object, size}, &err);
+	doc = object_answer((struct sv){object, size}, &err);
 	if (!doc)
 		log_warn("runner", "placement %s: %s", run->name, err.text);
 	else if (informer_version(run->runner->informers[KIND_TWINS]) < doc->version)

@@ -64,7 +64,7 @@ static void gone(struct local_job *j)
 static void keep_newest(struct local_job *j, const struct kube_answer *a)
 {
 	struct error err;
-	struct doc *doc = object_doc((struct sv){a->body, a->size}, &err);
+	struct doc *doc = object_answer((struct sv){a->body, a->size}, &err);
 
 	if (!doc)
 		return;

@@ -79,6 +79,28 @@ Test(ending, no_last_word_within_w_of_a_lost_post)
 	}
 }
 
+/* Its beginning tells a pod, but it is not one: what became of the POST is asked again. */
+Test(ending, an_answer_that_breaks_off_is_no_pod)
+{
+	static const char *const answers[] = {
+		MADE("Running") "}", "no JSON",
+		"{\"metadata\":{\"name\":\"j-w-0\",\"resourceVersion\":"
+		"\"11\"},\"spec\":{\"containers\":["};
+
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+		struct stage s = {.twins = TWIN, .pods = ""};
+
+		make_pod(&s);
+		stage_answer(&s, MAKE_POD, 201, answers[i]);
+		virtual_env_advance(s.time, 100);
+		expect_said(&s, answers[i], "");
+		virtual_env_advance(s.time, 60000);
+		cr_expect(stage_awaits(&s, MAKE_POD), "%s: asked %s", answers[i],
+			  strbuf_str(&s.asked));
+		stage_end(&s);
+	}
+}
+
 /* It comes after all, from a POST that was thought lost. */
 Test(ending, a_pod_that_comes_late_is_ended_before_the_last_word)
 {
