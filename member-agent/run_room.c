@@ -194,6 +194,7 @@ static void take_plan(struct run *run, const struct site_placement *plan, json_t
 		p->node = xstrdup(plan->pods[i].node);
 		place_note_spec(p, specs[p->task]);
 	}
+	run_poke(run);
 }
 
 static void plan_missing(struct run *run, json_t *const *specs)
@@ -203,8 +204,10 @@ static void plan_missing(struct run *run, json_t *const *specs)
 	size_t n = list_missing(run, pods);
 	struct refusal why = {0};
 
-	if (!n)
+	if (!n) {
+		run_poke(run);
 		return;
+	}
 	plan = plan_make(run->runner, run->twin, specs, pods, n, &why);
 	if (plan)
 		take_plan(run, plan, specs);
@@ -227,7 +230,6 @@ static void on_dry(json_t **take_specs, const struct error *err, void *arg)
 	for (size_t i = 0; i < run->twin->n_tasks; i++)
 		json_decref(take_specs[i]);
 	free(take_specs);
-	run_poke(run);
 }
 
 bool run_plan_missing(struct run *run)

@@ -229,6 +229,30 @@ static void stage_one_of_two_runs(struct stage *s)
 	strbuf_clear(&s->said);
 }
 
+#define TOO_LARGE                                                                                  \
+	"{\"metadata\":{\"name\":\"d\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{" \
+	"\"requests\":{\"cpu\":\"30\"}}}]}}"
+
+/* Room that is missing comes by an event; it is looked for every few seconds, and not always. */
+Test(runner, a_pod_without_room_is_not_planned_without_a_pause)
+{
+	struct stage s = {.twins = TWIN_OF(TWO_PODS), .pods = POD("Running")};
+	struct env *env = NULL;
+	size_t turns = 0;
+	int64_t end;
+
+	stage_start(&s, true);
+	env = virtual_env_seam(s.time);
+	stage_offer(&s, 3, "Go", "Running", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 100);
+	answer(&s, DRY_RUN, 201, TOO_LARGE);
+	for (end = env_mono_ms(env) + 20000; env_mono_ms(env) < end; turns++)
+		cr_assert(virtual_env_step(s.time));
+	cr_expect_lt(turns, 100, "%zu timers went off in 20 s", turns);
+	stage_end(&s);
+}
+
 /* Runs are looked at again and again: where nothing has changed, nothing is asked or said. */
 Test(runner, a_look_again_changes_nothing)
 {
