@@ -1,5 +1,6 @@
 #include "base/scan.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -73,8 +74,10 @@ enum scan_type scan_peek(struct scan *s)
 	}
 }
 
-/* True when one of the eight bytes is a control character, a quote, a backslash or not ASCII. */
-static inline bool has_special(uint64_t eight)
+/* Of eight bytes, the first in the lowest bits: a bit is set in the first of those that are a
+ * control character, a quote, a backslash or not ASCII. Of those behind it the borrows may tell
+ * lies. */
+static inline uint64_t specials(uint64_t eight)
 {
 	uint64_t quote = eight ^ EACH_BYTE('"'), slash = eight ^ EACH_BYTE('\\');
 
@@ -85,12 +88,13 @@ static inline bool has_special(uint64_t eight)
 
 static const char *skip_plain(const char *p, const char *end)
 {
-	uint64_t eight;
+	uint64_t eight, found;
 
 	while ((size_t)(end - p) >= sizeof(eight)) {
 		memcpy(&eight, p, sizeof(eight));
-		if (has_special(eight))
-			break;
+		found = specials(le64toh(eight));
+		if (found)
+			return p + __builtin_ctzll(found) / 8;
 		p += sizeof(eight);
 	}
 	while (p < end && *p != '"' && *p != '\\' && (signed char)*p >= 0x20)
@@ -391,11 +395,18 @@ static bool skip_deep(struct scan *s)
 	return skip_value(s, objects);
 }
 
-bool scan_skip(struct scan *s)
+static bool skip_nested(struct scan *s)
 {
 	uint64_t objects[2] = {0}; /* one bit more than SCAN_DEPTH: of what is then refused */
 
 	return s->max_depth > SCAN_DEPTH ? skip_deep(s) : skip_value(s, objects);
+}
+
+bool scan_skip(struct scan *s)
+{
+	enum scan_type type = scan_peek(s);
+
+	return type == SCAN_OBJECT || type == SCAN_ARRAY ? skip_nested(s) : skip_scalar(s, type);
 }
 
 bool scan_raw(struct scan *s, struct sv *ret_value)

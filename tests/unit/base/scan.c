@@ -252,6 +252,30 @@ Test(scan, raw_gives_exactly_the_bytes_of_the_value)
 	cr_assert(scan_end(&s));
 }
 
+/* Strings are read eight bytes at a time: what is special in them may stand at any place. */
+Test(scan, strings_end_where_they_do_whatever_stands_before)
+{
+	static const struct {
+		const char *inside;
+		bool fine;
+	} cases[] = {
+		{"", true},           {"\\\"", true},  {"\xc3\xa9", true}, {"\\u0041\\\\", true},
+		{"!#[]^\x7f~", true}, {"\x1f", false}, {"\xff", false},    {"\\x", false}};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases) * 24; i++) {
+		auto_xfree char *value =
+			xasprintf("%.*s%s%s", (int)(i % 24), "~a !#[]^_}~b !#[]^_}~c !#[",
+				  cases[i / 24].inside, "z\\n-plain-text");
+		auto_xfree char *text = xasprintf("\"%s\", \"", value);
+		struct scan s;
+		struct sv raw;
+
+		scan_init(&s, text, strlen(text));
+		cr_assert_eq(scan_string(&s, &raw), cases[i / 24].fine, "%s", text);
+		cr_assert(!cases[i / 24].fine || sv_eq(raw, value), "%s", text);
+	}
+}
+
 Test(scan, unescapes_strings)
 {
 	static const char text[] =
