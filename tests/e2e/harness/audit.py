@@ -20,7 +20,7 @@ class AuditLog:
 
         def fits(event):
             target = event.get("objectRef", {})
-            wanted = [(stage, event["stage"]), (user, event["user"]["username"]),
+            wanted = [(stage, event["stage"]), (user, event["user"].get("username")),
                       (verb, event["verb"]), (resource, target.get("resource")),
                       (subresource, target.get("subresource", "")), (name, target.get("name"))]
             return all(want is None or want == have for want, have in wanted)
