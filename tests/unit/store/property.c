@@ -15,7 +15,7 @@ struct random_txn {
 	struct store_guard guards[MAX_PART];
 	struct store_write writes[MAX_PART];
 	size_t n_guards, n_writes;
-	char value[16];
+	char value[24];
 	struct commit commit;
 };
 
