@@ -7,6 +7,9 @@
 #include "api/schema_node.h"
 #include "base/json.h"
 
+/* A twin holds a template five levels deep, and is read as JSON of at most 64. */
+#define TEMPLATE_LEVELS (JSON_MAX_DEPTH - 5)
+
 static bool is_filled(const json_t *value)
 {
 	if (json_is_string(value))
@@ -91,12 +94,38 @@ static void check_meta(const json_t *template_, const struct path *at, struct ca
 			       PATH_FIELD(here, "annotations"), c);
 }
 
+static size_t levels_of(const json_t *value)
+{
+	size_t deepest = 0, n, i;
+	const char *key;
+	json_t *child;
+
+	json_object_foreach ((json_t *)(uintptr_t)value, key, child) {
+		n = levels_of(child);
+		deepest = n > deepest ? n : deepest;
+	}
+	json_array_foreach (value, i, child) {
+		n = levels_of(child);
+		deepest = n > deepest ? n : deepest;
+	}
+	return json_is_object(value) || json_is_array(value) ? deepest + 1 : 0;
+}
+
+/* A Job may be deeper than this; what its cluster keeps of it, may not. */
+static void check_levels(const json_t *template_, const struct path *at, struct causes *c)
+{
+	if (levels_of(template_) > TEMPLATE_LEVELS)
+		causes_add_at(c, CAUSE_INVALID, at, NULL, "is nested deeper than %d levels",
+			      TEMPLATE_LEVELS);
+}
+
 void pod_template_check(const json_t *template_, const struct path *at, struct causes *c)
 {
 	const json_t *spec = json_object_get(template_, "spec");
 	const struct path *here = PATH_FIELD(at, "spec");
 	size_t before = c->n;
 
+	check_levels(template_, at, c);
 	check_meta(template_, at, c);
 	if (!spec || json_is_null(spec)) {
 		causes_add_at(c, CAUSE_REQUIRED, here, NULL, "%s", "");

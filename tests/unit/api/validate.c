@@ -258,6 +258,36 @@ Test(validate, checks_templates_where_schedulers_read_them)
 		expect_job(template_cases[i].edits, template_cases[i].lines);
 }
 
+/* {x: {x: ...}}, of so many levels; the caller's. */
+static json_t *nested(int levels)
+{
+	json_t *value = json_object();
+
+	for (int i = 1; i < levels; i++)
+		value = json_pack("{so}", "x", value);
+	return value;
+}
+
+/* A cluster keeps it five levels deep in a record that may have 64. */
+Test(validate, limits_the_levels_of_a_template)
+{
+	const int container = 4;
+
+	for (int levels = 59; levels <= 60; levels++) {
+		auto_json *job = sample_job();
+		auto_xfree char *lines = NULL;
+		json_t *task = json_array_get(json_at(job, "spec", "tasks", NULL), 0);
+		json_t *c =
+			json_array_get(json_at(task, "template", "spec", "containers", NULL), 0);
+
+		json_object_set_new(c, "x", nested(levels - container));
+		lines = object_mistakes(job, NULL);
+		cr_expect_str_eq(lines, levels == 59 ? ""
+						     : "spec.tasks[0].template: Invalid value: is "
+						       "nested deeper than 59 levels\n");
+	}
+}
+
 #define PLACEMENT "spec.placement"
 
 Test(validate, checks_wishes_about_clusters)
