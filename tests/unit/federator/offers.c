@@ -3,10 +3,11 @@
 
 #include "base/encode.h"
 #include "base/json.h"
-#include "bed.h"
+#include "caller.h"
 #include "federator/controllers.h"
 #include "federator/placer.h"
 
+#define JOBS "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
 #define POD                                                                                        \
 	"template: {spec: {containers: [{name: c, image: i, resources: {requests: {cpu: '4'}}}]}}"
 
@@ -61,6 +62,34 @@ Test(offers, room_of_an_offer_that_may_have_been_made_is_not_given_to_another)
 	expect_generation(b, "first", 1);
 	cr_expect_str_eq(bed_phase(b, "second"), "");
 	bed_destroy(b);
+}
+
+/* A queue's use is what records and open offers say, so that nothing is left of what goes. */
+Test(offers, what_may_have_been_offered_uses_its_queue_no_longer_than_it_may)
+{
+	static const bool deleted[] = {false, true};
+
+	for (size_t i = 0; i < ARRAY_LEN(deleted); i++) {
+		struct bed *b = bed_with_room(2);
+		struct caller *admin = caller_create(b, "admin", "system:masters");
+
+		bed_put(b, "queues",
+			"{metadata: {name: default, uid: q0}, spec: {capability: {cpu: '4'}}}");
+		bed_sleep(b, 20);
+		bed_fate(b, FATE_LOSE);
+		put_job(b, "j", 1, "");
+		while (!bed_offers(b))
+			bed_sleep(b, 1);
+		put_job(b, "k", 1, "");
+		bed_fate(b, FATE_COMMIT);
+		if (deleted[i])
+			cr_expect_eq(caller_call(admin, "DELETE", JOBS "/j", NULL), 200);
+		bed_wait_phase(b, deleted[i] ? "k" : "j", "Confirmed");
+		bed_sleep(b, 100);
+		cr_expect_str_eq(bed_phase(b, deleted[i] ? "j" : "k"), "");
+		caller_destroy(admin);
+		bed_destroy(b);
+	}
 }
 
 Test(offers, an_offer_that_was_made_unknown_to_us_stays)
