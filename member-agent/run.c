@@ -317,11 +317,19 @@ static bool is_shown(const struct run *run)
 	return run->settled && !run_is_absent(run);
 }
 
+/* The answer to a last word was lost; nothing else takes away the Placement of what was claimed. */
+static bool was_heard(const struct run *run)
+{
+	return run->said_last && !run->settled && !run->word && run_is_absent(run);
+}
+
 static void act_without_placement(struct run *run)
 {
 	bool ending, live = run_pods_live(run, &ending);
 
 	claim_destroy(take_ptr(run->claim));
+	if (was_heard(run))
+		run_over(run);
 	run_drop_creates(run);
 	set_orphan(run, live && !run->settled && !run->twin_create && run_is_absent(run));
 	if (run->twin)

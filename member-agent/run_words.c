@@ -242,6 +242,7 @@ static void say(struct run *run, enum placement_state state, const json_t *statu
 	w->state = state;
 	w->status = json_print(status);
 	run->word = w;
+	run->said_last = run->said_last || is_last(state);
 	run->runner->owner->ops->say(run->runner->owner, run->placement_doc, status, on_said, w);
 }
 

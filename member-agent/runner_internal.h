@@ -111,6 +111,7 @@ struct run {
 	bool twin_busy;      /* one of them writes the twin */
 	bool predecessors;   /* claimed before this process began */
 	bool half_made;      /* nothing new is claimed before it is whole or over */
+	bool said_last;      /* a last word was sent, and may have been heard */
 	bool settled;        /* the last word was heard: no Placement is taken any more */
 	bool journaled, journal_asked, twin_deleted;
 	bool hurried; /* somebody waits for its names */

@@ -303,6 +303,29 @@ static void expect_free(struct stage *s, const char *cpu)
 	json_decref(report.capacity);
 }
 
+/* The answer was lost, and the Placement is gone: only this word can have ended it. */
+Test(ending, a_last_word_that_was_heard_gives_back_its_room_whatever_became_of_the_answer)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	make_pod(&s);
+	stage_refuse(&s, MAKE_POD);
+	ask_for_release(&s);
+	expect_said(&s, "the end", "Released:Released ");
+	expect_free(&s, "5");
+	stage_hear(&s, OWNER_LATER);
+	stage_take_back(&s, 3);
+	s.absent = true;
+	virtual_env_advance(s.time, 5000);
+	expect_said(&s, "once", "Released:Released ");
+	expect_free(&s, "8");
+	stage_watch(&s, "/api/v1/pods", "ADDED", MADE("Running"));
+	virtual_env_advance(s.time, 100);
+	cr_expect_eq(runner_orphans(s.runner), 0);
+	cr_expect(stage_awaits(&s, END_POD), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
 /* Room is booked by job: what the older attempt gives back must not be the newer one's. */
 Test(ending, an_older_attempt_gives_back_no_room_of_the_newer_one)
 {
