@@ -26,6 +26,7 @@ struct supplies {
 	struct create *create;
 	struct timer *timer;
 	bool asked;
+	int64_t held_since_ms; /* boot time: a name is an earlier attempt's; 0: none is */
 };
 
 static const struct {
@@ -181,21 +182,38 @@ static bool is_owned(const json_t *object, const struct twin *t)
 	return false;
 }
 
-static void judge_found(struct supplies *s, json_t *object)
+/* What others hold on to does not go for us. */
+static bool may_be_waited_for(struct supplies *s)
+{
+	int64_t now = env_mono_ms(s->run->runner->env);
+
+	if (!s->held_since_ms)
+		s->held_since_ms = now;
+	return now - s->held_since_ms < NAME_WAIT_MS;
+}
+
+static void name_taken(struct supplies *s, const json_t *object, const char *why)
 {
 	const char *kind = json_str_at(object, "kind", NULL);
 	char text[300];
 
+	snprintf(text, sizeof(text), "%s %s in namespace %s %s", kind ? kind : "object",
+		 json_str_at(object, "metadata", "name", NULL), s->ns, why);
+	run_give_up(s->run, "NameTaken", text);
+}
+
+static void judge_found(struct supplies *s, json_t *object)
+{
 	if (is_owned(object, s->run->twin)) {
+		s->held_since_ms = 0;
 		s->made++;
 		make_next(s);
-	} else if (json_str_at(object, "metadata", "labels", LABEL_UID, NULL)) {
+	} else if (!json_str_at(object, "metadata", "labels", LABEL_UID, NULL)) {
+		name_taken(s, object, "is not the federator's");
+	} else if (may_be_waited_for(s)) {
 		delete_old(s, object);
 	} else {
-		snprintf(text, sizeof(text), "%s %s in namespace %s is not the federator's",
-			 kind ? kind : "object", json_str_at(object, "metadata", "name", NULL),
-			 s->ns);
-		run_give_up(s->run, "NameTaken", text);
+		name_taken(s, object, "is of an earlier attempt, and does not go");
 	}
 }
 
@@ -216,6 +234,7 @@ static void on_made(enum create_result result, const char *object, size_t size,
 		judge_found(s, found);
 		return;
 	}
+	s->held_since_ms = 0;
 	s->made++;
 	make_next(s);
 }
