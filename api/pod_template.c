@@ -7,8 +7,9 @@
 #include "api/schema_node.h"
 #include "base/json.h"
 
-/* A twin holds a template five levels deep, and is read as JSON of at most 64. */
-#define TEMPLATE_LEVELS (JSON_MAX_DEPTH - 5)
+/* Whoever reads a list of Jobs finds it behind six levels, in a twin it lies behind five, and all
+ * of ours read JSON of at most 64. */
+#define TEMPLATE_LEVELS (JSON_MAX_DEPTH - 6)
 
 static bool is_filled(const json_t *value)
 {
@@ -111,7 +112,6 @@ static size_t levels_of(const json_t *value)
 	return json_is_object(value) || json_is_array(value) ? deepest + 1 : 0;
 }
 
-/* A Job may be deeper than this; what its cluster keeps of it, may not. */
 static void check_levels(const json_t *template_, const struct path *at, struct causes *c)
 {
 	if (levels_of(template_) > TEMPLATE_LEVELS)
