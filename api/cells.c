@@ -52,7 +52,7 @@ json_t *cell_since(const char *time, int64_t now_ns)
 
 	if (!time || time_parse(time, &then_ns) < 0)
 		return json_string("<unknown>");
-	s = (now_ns - then_ns) / 1000000000;
+	s = time_between(then_ns, now_ns) / 1000000000;
 	return cell_seconds(s < 0 ? 0 : s);
 }
 

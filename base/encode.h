@@ -28,6 +28,9 @@ void time_format_micro(char out[TIME_SIZE], int64_t wall_ns);
  * years 1678 to 2261, which is what 64 bits of nanoseconds hold. */
 int time_parse(const char *text, int64_t *ret_wall_ns);
 
+/* From one time to another: as much as fits where they lie more than 292 years apart. */
+int64_t time_between(int64_t from_ns, int64_t to_ns);
+
 /* Decimal digits, perhaps behind a minus; -1 on anything else. */
 int int64_parse(const char *text, int64_t *ret);
 

@@ -220,6 +220,15 @@ static const struct {
 	{INT64_MAX, YEAR, 'y', 0, 0},
 };
 
+int64_t time_between(int64_t from_ns, int64_t to_ns)
+{
+	int64_t ns;
+
+	if (!__builtin_sub_overflow(to_ns, from_ns, &ns))
+		return ns;
+	return to_ns > from_ns ? INT64_MAX : INT64_MIN;
+}
+
 void duration_format(char out[TIME_SIZE], int64_t ns)
 {
 	int64_t s = ns > 0 ? ns / NS_PER_S : 0;

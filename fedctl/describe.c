@@ -49,7 +49,7 @@ static void line_time(struct page *p, const char *label, int64_t ns)
 	if (!ns)
 		return;
 	time_format(text, ns);
-	duration_format(ago, p->now_ns - ns);
+	duration_format(ago, time_between(ns, p->now_ns));
 	linef(p, label, "%s (%s ago)", text, ago);
 }
 
@@ -85,7 +85,7 @@ static const char *since(struct page *p, struct arena *a, const char *time)
 
 	if (!time || time_parse(time, &ns))
 		return NULL;
-	duration_format(text, p->now_ns - ns);
+	duration_format(text, time_between(ns, p->now_ns));
 	return arena_printf(a, "%s ago", text);
 }
 

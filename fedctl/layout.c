@@ -67,7 +67,7 @@ static const char *span(struct arena *a, int64_t from_ns, int64_t to_ns)
 
 	if (!from_ns || !to_ns)
 		return NULL;
-	duration_format(text, to_ns - from_ns);
+	duration_format(text, time_between(from_ns, to_ns));
 	return arena_strdup(a, text);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encode.h"
 #include "base/mem.h"
 
 struct tally {
@@ -164,7 +165,8 @@ static void decide_loss(const struct attempt *a, const struct tally *sum, int64_
 	const struct attempt_memory *m = &a->memory;
 	const struct slot *s = &sum->lost_task->slots[sum->lost_index];
 	auto_strbuf text = {0};
-	bool in_window = now_ns - m->first_loss_ns < ATTEMPT_LOSS_WINDOW_MS * INT64_C(1000000);
+	bool in_window =
+		time_between(m->first_loss_ns, now_ns) < ATTEMPT_LOSS_WINDOW_MS * INT64_C(1000000);
 
 	snprintf(d->reason, sizeof(d->reason), "PodLost");
 	name_pod(sum->lost_task, sum->lost_index, &text);
@@ -213,7 +215,7 @@ static int64_t loss_delay_ms(int64_t losses)
  * twice its delay is not waited for. A successor's clock may be a little behind. */
 static int64_t unless_set_back(int64_t at_ns, int64_t delay_ms, int64_t now_ns)
 {
-	return at_ns - now_ns > 2 * delay_ms * 1000000 ? 0 : at_ns;
+	return time_between(now_ns, at_ns) > 2 * delay_ms * 1000000 ? 0 : at_ns;
 }
 
 static int64_t restart_at_ns(const struct attempt_memory *m, int64_t now_ns)

@@ -164,7 +164,7 @@ static bool failed_before_deletion(const struct podinfo *i)
 {
 	int64_t grace = i->grace_s > 0 ? i->grace_s : 0;
 
-	return i->finished_ns && i->finished_ns < i->deleted_ns - grace * NS_PER_S;
+	return i->finished_ns && i->finished_ns / NS_PER_S < i->deleted_ns / NS_PER_S - grace;
 }
 
 static enum slot_state failed_state(const struct podinfo *i)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/encode.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "kube/object.h"
@@ -125,7 +126,7 @@ static void do_clear_lost(struct run *run, const struct attempt_decision *d)
 	struct attempt_memory *m = &run->memory;
 	int64_t now = run_now_ns(run);
 
-	if (now - m->first_loss_ns >= ATTEMPT_LOSS_WINDOW_MS * INT64_C(1000000)) {
+	if (time_between(m->first_loss_ns, now) >= ATTEMPT_LOSS_WINDOW_MS * INT64_C(1000000)) {
 		m->losses = 0;
 		m->first_loss_ns = now;
 	}

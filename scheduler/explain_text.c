@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/encode.h"
 #include "scheduler/explain_internal.h"
 
 #define NS_PER_S 1000000000LL
@@ -45,7 +46,7 @@ static void add_headline(const struct explain *e, int64_t now_ns, int32_t utc_of
 	strbuf_addf(out, "%s waits since ", e->name);
 	add_clock(e->submitted_ns, utc_offset_s, out);
 	strbuf_adds(out, " (");
-	add_duration(now_ns - e->submitted_ns, out);
+	add_duration(time_between(e->submitted_ns, now_ns), out);
 	strbuf_addf(out, "). Queue %s, priority %" PRId32 "; ", e->queue, e->priority);
 	if (e->pods == 1)
 		strbuf_adds(out, "1 task.\n");

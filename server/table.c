@@ -61,7 +61,7 @@ static json_t *age_cell(const json_t *object, int64_t now_ns)
 
 	if (!created || time_parse(created, &at))
 		return json_null();
-	duration_format(text, now_ns - at);
+	duration_format(text, time_between(at, now_ns));
 	return json_string(text);
 }
 

@@ -155,6 +155,14 @@ Test(columns, tell_ages_as_kubectl_does)
 	}
 }
 
+Test(columns, tell_ages_of_more_than_fits)
+{
+	auto_json *o = object_from_yaml("{metadata: {creationTimestamp: '1685-01-01T00:00:00Z'}}");
+	auto_json *cell = kind_find_typed("configmap")->columns[1].cell(o, wall(NOW));
+
+	cr_expect_str_eq(json_string_value(cell), "292y");
+}
+
 /* Lists must not fail because one object is odd. */
 Test(columns, bear_any_shape)
 {

@@ -203,3 +203,13 @@ Test(time, shortens_durations_as_kubectl_does)
 		cr_expect_str_eq(text, "0s");
 	}
 }
+
+Test(time, tells_what_lies_between_any_two)
+{
+	const int64_t first = INT64_MIN / 10 * 9, last = INT64_MAX / 10 * 9;
+
+	cr_expect_eq(time_between(3 * S, 5 * S), 2 * S);
+	cr_expect_eq(time_between(5 * S, 3 * S), -2 * S);
+	cr_expect_eq(time_between(first, last), INT64_MAX);
+	cr_expect_eq(time_between(last, first), INT64_MIN);
+}

@@ -61,6 +61,11 @@ Test(podinfo, a_slot_is_what_the_pod_says)
 		{"deleted, so it failed", DELETED,
 		 "\"phase\":\"Failed\"," TERMINATED("143", "2026-01-01T00:00:31Z"), false, true,
 		 true, SLOT_LOST},
+		{"deleted with more grace than there is time",
+		 ",\"deletionTimestamp\":\"2026-01-01T00:01:00Z\","
+		 "\"deletionGracePeriodSeconds\":99999999999",
+		 "\"phase\":\"Failed\"," TERMINATED("3", "2026-01-01T00:00:10Z"), false, true, true,
+		 SLOT_LOST},
 		{"deleted while it succeeded", DELETED, "\"phase\":\"Succeeded\"", false, true,
 		 true, SLOT_SUCCEEDED},
 	};
