@@ -52,6 +52,11 @@ def phase(found):
     return ((found or {}).get("status") or {}).get("state", {}).get("phase")
 
 
+def dispatch_phase(found):
+    """Of the record; None while nothing was offered yet."""
+    return ((found or {}).get("status") or {}).get("dispatch", {}).get("phase")
+
+
 def attempts(found):
     return ((found or {}).get("status") or {}).get("dispatch", {}).get("attempts", [])
 

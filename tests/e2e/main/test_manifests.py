@@ -237,8 +237,7 @@ def test_a_spec_is_free_while_the_job_waits_and_frozen_to_its_end_and_after(fed,
     agent.stop()
     try:
         fed.hub.merge(jobs.path(name), {"spec": {"placement": jobs.only_in("arm")}})
-        fed.hub.wait_for(jobs.path(name),
-                         lambda found: found["status"]["dispatch"]["phase"] == "Confirmed")
+        fed.hub.wait_for(jobs.path(name), lambda found: jobs.dispatch_phase(found) == "Confirmed")
         assert change(6) == 422
     finally:
         agent.cont()

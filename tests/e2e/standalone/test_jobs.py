@@ -200,7 +200,7 @@ def test_a_job_whose_twin_was_taken_away_is_lost_and_not_begun_again(alone, name
     alone.cluster.merge(path, {"metadata": {"finalizers": None}})
     wait.until(lambda: not alone.pods(name), 40, what="the pod to go with its owner")
     alone.succeed()
-    alone.wait(name, lambda job: job["status"]["dispatch"]["phase"] == "Uncertain")
+    alone.wait(name, lambda job: jobs.dispatch_phase(job) == "Uncertain")
     wait.until(lambda: [e for e in alone.events(name) if e["reason"] == "TwinLost"], 10,
                what="a warning")
     assert alone.posts(mark) == [f"{name}-w-0"]
