@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/references.h"
 #include "api/views.h"
 #include "base/closest.h"
 #include "base/encode.h"
@@ -113,6 +114,47 @@ static const char *missing_dataset(const struct hub *hub, const json_t *spec)
 	return NULL;
 }
 
+/* The first ConfigMap or Secret that pods need and that is not there: of a whole job. */
+struct reference_search {
+	const struct hub *hub;
+	const char *ns;
+	const char *name; /* borrowed; NULL: none is missing */
+	enum reference_kind kind;
+};
+
+static void look_up(enum reference_kind kind, json_t *holder, const char *key, bool optional,
+		    void *arg)
+{
+	struct reference_search *s = arg;
+	const char *name = json_str_at(holder, key, NULL);
+	const char *plural = kind == REFERENCE_SECRET ? "secrets" : "configmaps";
+
+	if (s->name || optional || !name || hub_get(s->hub, hub_kind(plural), s->ns, name))
+		return;
+	s->name = name;
+	s->kind = kind;
+}
+
+static int warn_of_references(struct server_write *w, const struct hub *hub, struct error *err)
+{
+	struct reference_search s = {.hub = hub, .ns = w->ns};
+	json_t *task;
+	size_t i;
+
+	json_array_foreach (json_at(w->object, "spec", "tasks", NULL), i, task)
+		references_each(json_object_get(json_object_get(task, "template"), "spec"), look_up,
+				&s);
+	if (!s.name)
+		return 0;
+	if (check_fresh(w, err))
+		return -1;
+	server_write_warn(
+		w,
+		"there is no %s \"%s\" in namespace \"%s\" of the federator; the job waits for it",
+		s.kind == REFERENCE_SECRET ? "Secret" : "ConfigMap", s.name, s.ns);
+	return 0;
+}
+
 static int check_names(struct server_write *w, const struct hub *hub, struct error *err)
 {
 	const json_t *spec = json_object_get(w->object, "spec");
@@ -121,8 +163,10 @@ static int check_names(struct server_write *w, const struct hub *hub, struct err
 			      json_str_at(spec, "priorityClassName", NULL), "priority class",
 			      "the job has the default priority", err))
 		return -1;
-	return warn_unless_there(w, hub, "datasets", missing_dataset(hub, spec), "data set",
-				 "the job waits for it", err);
+	if (warn_unless_there(w, hub, "datasets", missing_dataset(hub, spec), "data set",
+			      "the job waits for it", err))
+		return -1;
+	return warn_of_references(w, hub, err);
 }
 
 static int check_room(struct server_write *w, const struct hub *hub, struct error *err)

@@ -39,31 +39,6 @@ static const json_t *last_attempt(const json_t *job)
 	return json_array_get(list, json_array_size(list) - 1);
 }
 
-/* What a cluster lacks shows in its next report, whether it is in use or not there at all. */
-static bool is_room(const char *reason)
-{
-	return reason && (!strcmp(reason, "NoRoom") || !strcmp(reason, "NeverFits"));
-}
-
-/* How many of the last attempts in this cluster, without a break, ended other than by room. */
-static int failures_in_a_row(const json_t *job, const char *cluster)
-{
-	const json_t *list = json_at(job, "status", "dispatch", "attempts", NULL);
-	int n = 0;
-
-	for (size_t i = json_array_size(list); i-- > 0;) {
-		const json_t *a = json_array_get(list, i);
-		const char *of = json_str_at(a, "cluster", NULL);
-
-		if (!of || strcmp(of, cluster))
-			continue;
-		if (is_room(json_str_at(a, "reason", NULL)))
-			break;
-		n++;
-	}
-	return n;
-}
-
 /* Refused for want of room: until the cluster reports other room. For any other reason: 30 s,
  * doubled with each in a row, at most 10 min. */
 static void read_refusal(const json_t *job, struct fleet_refusal *ret, struct arena *a)
@@ -73,15 +48,15 @@ static void read_refusal(const json_t *job, struct fleet_refusal *ret, struct ar
 	const char *message = json_str_at(attempt, "message", NULL);
 	const char *ended = json_str_at(attempt, "endedAt", NULL);
 	int64_t ended_ns = 0, wait_ms = PLACER_BACKOFF_MS;
-	int n = failures_in_a_row(job, json_str_at(attempt, "cluster", NULL));
+	int64_t n = record_refusals(job, json_str_at(attempt, "cluster", NULL));
 
 	ret->reason = arena_printf(a, "%s%s%s", reason ? reason : json_str_at(attempt, "how", NULL),
 				   message ? ": " : "", message ? message : "");
-	if (is_room(reason) || !ended || time_parse(ended, &ended_ns)) {
+	if (record_is_room(reason) || !ended || time_parse(ended, &ended_ns)) {
 		ret->until_ns = 0;
 		return;
 	}
-	for (int i = 1; i < n && wait_ms < PLACER_BACKOFF_MAX_MS; i++)
+	for (int64_t i = 1; i < n && wait_ms < PLACER_BACKOFF_MAX_MS; i++)
 		wait_ms *= 2;
 	if (wait_ms > PLACER_BACKOFF_MAX_MS)
 		wait_ms = PLACER_BACKOFF_MAX_MS;

@@ -137,11 +137,30 @@ void job_status_note_abort(json_t *status, const char *why)
 		json_set_str(a, "reason", why);
 }
 
-void job_status_to_queue(json_t *status, const char *how, const char *message, int64_t now_ns)
+/* In a row, by cluster: attempts are forgotten sooner than a cluster's turn comes again. */
+static void count_refusal(json_t *status)
+{
+	const json_t *attempt = last_attempt(status);
+	const char *cluster = json_str_at(attempt, "cluster", NULL);
+	json_t *dispatch = json_object_need(status, "dispatch");
+
+	if (!cluster)
+		return;
+	if (record_is_room(json_str_at(attempt, "reason", NULL))) {
+		json_object_del(json_object_get(dispatch, "refusals"), cluster);
+		return;
+	}
+	json_set_int(json_object_need(dispatch, "refusals"), cluster,
+		     json_int_at(dispatch, 0, "refusals", cluster, NULL) + 1);
+}
+
+void job_status_to_queue(json_t *status, const char *how, const char *reason, const char *message,
+			 int64_t now_ns)
 {
 	json_t *dispatch = json_object_need(status, "dispatch");
 
-	end_attempt(status, how, NULL, message, now_ns);
+	end_attempt(status, how, reason, message, now_ns);
+	count_refusal(status);
 	json_set_str(dispatch, "phase", dispatch_phase_name(DISPATCH_QUEUED));
 	json_object_del(dispatch, "parts");
 	set_counts(status, NULL);
@@ -195,13 +214,9 @@ static void carry_capacity_seq(json_t *status, const json_t *placement)
 		json_set_int(json_object_need(status, "dispatch"), "capacitySeq", seq);
 }
 
-static void note_refusal(json_t *attempt, const char *reason, const json_t *nearest_miss)
+static void note_nearest_miss(json_t *attempt, const json_t *nearest_miss)
 {
-	if (!attempt)
-		return;
-	if (reason)
-		json_set_str(attempt, "reason", reason);
-	if (nearest_miss)
+	if (attempt && nearest_miss)
 		json_object_set_new(attempt, "nearestMiss", json_deep_copy(nearest_miss));
 }
 
@@ -234,10 +249,10 @@ void job_status_apply(json_t *status, const json_t *job, const json_t *placement
 		return;
 	case RECORD_REFUSED:
 	case RECORD_RELEASED:
-		job_status_to_queue(status, step == RECORD_REFUSED ? "Refused" : "Released",
+		job_status_to_queue(status, step == RECORD_REFUSED ? "Refused" : "Released", reason,
 				    message, now_ns);
-		note_refusal(last_attempt(status), reason,
-			     json_at(placement, "status", "nearestMiss", NULL));
+		note_nearest_miss(last_attempt(status),
+				  json_at(placement, "status", "nearestMiss", NULL));
 		return;
 	case RECORD_LOST:
 		end_attempt(status, "Lost", reason, message, now_ns);

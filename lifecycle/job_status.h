@@ -18,7 +18,8 @@ void job_status_begin_attempt(json_t *status, const char *cluster, int64_t gener
 void job_status_apply(json_t *status, const json_t *job, const json_t *placement,
 		      enum record_step step, enum dispatch_phase to, int64_t now_ns);
 /* Back to the queue; how: "Refused", "Released", "TakenBack". */
-void job_status_to_queue(json_t *status, const char *how, const char *message, int64_t now_ns);
+void job_status_to_queue(json_t *status, const char *how, const char *reason, const char *message,
+			 int64_t now_ns);
 void job_status_note_abort(json_t *status, const char *why);
 
 #endif

@@ -273,6 +273,16 @@ int record_answer(const json_t *job, const json_t *before, const json_t *after, 
 	return 0;
 }
 
+bool record_is_room(const char *reason)
+{
+	return reason && (!strcmp(reason, "NoRoom") || !strcmp(reason, "NeverFits"));
+}
+
+int64_t record_refusals(const json_t *job, const char *cluster)
+{
+	return json_int_at(job, 0, "status", "dispatch", "refusals", cluster, NULL);
+}
+
 int record_take_back(const json_t *job, const char *reason, int64_t now_ns, json_t **ret_status,
 		     struct error *err)
 {
@@ -282,7 +292,7 @@ int record_take_back(const json_t *job, const char *reason, int64_t now_ns, json
 	if (take_step(job, RECORD_TAKE_BACK, &to, err))
 		return -1;
 	status = status_copy(job, now_ns);
-	job_status_to_queue(status, "TakenBack", reason, now_ns);
+	job_status_to_queue(status, "TakenBack", NULL, reason, now_ns);
 	*ret_status = status;
 	return 0;
 }

@@ -53,6 +53,13 @@ int record_make_offer(const json_t *job, const char *spec_hash, const struct rec
 int record_answer(const json_t *job, const json_t *before, const json_t *after, int64_t now_ns,
 		  json_t **ret_status, bool *ret_last, struct error *err);
 
+/* Whether an attempt ended for want of room: what a cluster lacks shows in its next report, whether
+ * it is in use or not there at all. */
+bool record_is_room(const char *reason);
+/* How many attempts in that cluster ended otherwise, without one between them that ended by room.
+ */
+int64_t record_refusals(const json_t *job, const char *cluster);
+
 /* Takes back an offer that nobody claimed: the new status of the Job (phase Queued). */
 int record_take_back(const json_t *job, const char *reason, int64_t now_ns, json_t **ret_status,
 		     struct error *err);

@@ -27,17 +27,23 @@ static void end(struct scene *s)
 	bed_destroy(s->bed);
 }
 
-static void expect_warnings(struct scene *s, const char *more_of_spec, const char *warnings)
+static void expect_of(struct scene *s, const char *more_of_pod, const char *more_of_spec,
+		      const char *warnings)
 {
 	auto_xfree char *job = xasprintf(
 		"{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {generateName: j},"
-		" spec: {tasks: [{name: t, template: {spec: {containers: [{name: c, image: i}]}}}],"
-		" %s}}",
-		more_of_spec);
+		" spec: {tasks: [{name: t, template: {spec: {containers: [{name: c, image: i}], "
+		"%s}}}], %s}}",
+		more_of_pod, more_of_spec);
 
 	cr_assert_eq(caller_call(s->user, "POST", JOBS, job), 201);
-	cr_expect_str_eq(caller_warnings(s->user), warnings, "%s: %s", more_of_spec,
+	cr_expect_str_eq(caller_warnings(s->user), warnings, "%s %s: %s", more_of_pod, more_of_spec,
 			 caller_warnings(s->user));
+}
+
+static void expect_warnings(struct scene *s, const char *more_of_spec, const char *warnings)
+{
+	expect_of(s, "", more_of_spec, warnings);
 }
 
 Test(admission, names_that_are_there_are_not_spoken_of)
@@ -74,6 +80,23 @@ Test(admission, the_first_data_set_that_is_not_there_is_warned_of)
 		&s, "placement: {datasets: [{name: imagenet}, {name: imagnet}, {name: x}]}",
 		"there is no data set \"imagnet\" (did you mean \"imagenet\"?); the job waits "
 		"for it\n");
+	end(&s);
+}
+
+Test(admission, the_first_secret_or_config_map_that_is_not_there_is_warned_of)
+{
+	struct scene s;
+
+	begin(&s);
+	bed_put(s.bed, "secrets", "{metadata: {name: pull, namespace: default, uid: s1}}");
+	expect_of(&s, "imagePullSecrets: [{name: pull}]", "", "");
+	expect_of(&s, "volumes: [{name: v, configMap: {name: c, optional: true}}]", "", "");
+	expect_of(&s, "imagePullSecrets: [{name: pull}, {name: other}, {name: third}]", "",
+		  "there is no Secret \"other\" in namespace \"default\" of the federator; the job "
+		  "waits for it\n");
+	expect_of(&s, "volumes: [{name: v, configMap: {name: c}}]", "",
+		  "there is no ConfigMap \"c\" in namespace \"default\" of the federator; the job "
+		  "waits for it\n");
 	end(&s);
 }
 

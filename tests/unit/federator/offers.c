@@ -169,19 +169,44 @@ Test(offers, a_job_that_cannot_be_decided_about_says_so)
 	bed_destroy(b);
 }
 
-/* A job that was refused, for 30 s, so that `left` seconds of it remain. */
-static void put_refused(struct bed *b, const char *name, int64_t left, const char *reason)
+/* A job that cluster a has refused n times in a row, the last of them `ago` seconds ago. */
+static void put_refused_often(struct bed *b, const char *name, int n, int64_t ago,
+			      const char *reason)
 {
 	char ended[TIME_SIZE];
 	auto_xfree char *status = NULL;
 
-	time_format(ended, env_wall_ns(bed_hub(b)->env) + (left - 30) * INT64_C(1000000000));
+	time_format(ended, env_wall_ns(bed_hub(b)->env) - ago * INT64_C(1000000000));
 	status = xasprintf(
 		", status: {state: {phase: Pending}, conditions: [], dispatch: {phase: Queued, n: 1, "
-		"capacitySeq: 2, attempts: [{generation: 1, cluster: a, how: Refused, reason: %s, "
-		"endedAt: '%s'}]}}",
-		reason, ended);
+		"capacitySeq: 2, refusals: {a: %d}, attempts: [{generation: 1, cluster: a, how: "
+		"Refused, reason: %s, endedAt: '%s'}]}}",
+		n, reason, ended);
 	put_job(b, name, 1, status);
+}
+
+/* A job that was refused, for 30 s, so that `left` seconds of it remain. */
+static void put_refused(struct bed *b, const char *name, int64_t left, const char *reason)
+{
+	put_refused_often(b, name, 1, 30 - left, reason);
+}
+
+Test(offers, each_refusal_in_a_row_doubles_the_wait_up_to_ten_minutes)
+{
+	static const struct {
+		const char *name;
+		int n;
+		int64_t ago;
+	} cases[] = {{"first", 1, 31}, {"second", 2, 58}, {"fourth", 4, 238}, {"ninth", 9, 598}};
+	struct bed *b = bed_with_room(4);
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		put_refused_often(b, cases[i].name, cases[i].n, cases[i].ago, "Forbidden");
+	bed_wait_phase(b, "first", "Confirmed");
+	cr_expect_eq(bed_offers(b), 1);
+	for (size_t i = 1; i < ARRAY_LEN(cases); i++)
+		bed_wait_phase(b, cases[i].name, "Confirmed");
+	bed_destroy(b);
 }
 
 Test(offers, each_refusal_that_ends_by_the_clock_is_looked_at)

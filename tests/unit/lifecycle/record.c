@@ -166,6 +166,28 @@ Test(record, refusal_goes_back_to_the_queue_and_counts_on)
 	cr_expect_str_eq(json_str_at(json_array_get(attempts, 0), "reason", NULL), "NameTaken");
 }
 
+/* However many clusters there are: their turns come round later than attempts are kept. */
+Test(record, refusals_are_counted_by_cluster_and_begin_anew_behind_one_for_room)
+{
+	static const char *const clusters[] = {"a", "b", "c", "d", "e", "f"};
+	auto_json *job = new_job();
+
+	for (size_t round = 0; round < 3; round++)
+		for (size_t i = 0; i < ARRAY_LEN(clusters); i++) {
+			auto_json *p = offer_job(job, clusters[i], -1);
+
+			must_answer(job, &p, "{\"state\":\"Refused\",\"reason\":\"Forbidden\"}",
+				    true);
+		}
+	cr_expect_eq(record_refusals(job, "a"), 3);
+	cr_expect_eq(record_refusals(job, "f"), 3);
+	cr_expect_eq(record_refusals(job, "g"), 0);
+	auto_json *p = offer_job(job, "a", -1);
+	must_answer(job, &p, "{\"state\":\"Refused\",\"reason\":\"NoRoom\"}", true);
+	cr_expect_eq(record_refusals(job, "a"), 0);
+	cr_expect_eq(record_refusals(job, "b"), 3);
+}
+
 Test(record, an_older_generation_moves_nothing)
 {
 	auto_json *job = new_job();
