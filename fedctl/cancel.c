@@ -60,8 +60,7 @@ static int wait_for_end(struct session *s, const struct canceled *list, size_t n
 			jobs[left++] = (struct job_name){
 				.ns = s->ns, .name = list[i].name, .uid = list[i].uid};
 	if (left)
-		rc = wait_for_jobs(s, jobs, left, WAIT_FOR_GONE, given_ns(s->inv, "timeout", 0),
-				   true);
+		rc = wait_for_jobs(s, jobs, left, WAIT_FOR_GONE, session_left_ns(s), true);
 	for (size_t i = 0; i < n && !rc; i++)
 		say(&list[i], true);
 	return rc;
@@ -72,7 +71,7 @@ static int cancel_all(struct session *s, const struct targets *t, struct cancele
 {
 	int rc = EXIT_DONE;
 
-	for (size_t i = 0; i < t->n && rc != EXIT_UNREACHABLE; i++) {
+	for (size_t i = 0; i < t->n && !exit_is_silence(rc); i++) {
 		struct error err;
 		int one = cancel(s, t->items[i].name, &list[*ret_n], &err);
 
@@ -89,7 +88,7 @@ static int run(struct session *s, const struct targets *t, struct canceled *list
 	size_t n = 0;
 	int rc = cancel_all(s, t, list, &n), waited = EXIT_DONE;
 
-	if (given_truth(s->inv, "wait") && rc != EXIT_UNREACHABLE)
+	if (given_truth(s->inv, "wait") && !exit_is_silence(rc))
 		waited = wait_for_end(s, list, n);
 	else
 		for (size_t i = 0; i < n; i++)

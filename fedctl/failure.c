@@ -18,6 +18,11 @@ int exit_of(const struct error *err)
 	}
 }
 
+bool exit_is_silence(int exit_code)
+{
+	return exit_code == EXIT_UNREACHABLE || exit_code == EXIT_TIMEOUT;
+}
+
 static void say(const char *word, const char *color, const char *text)
 {
 	auto_strbuf clean = {0};

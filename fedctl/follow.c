@@ -18,7 +18,10 @@ struct follow {
 	size_t n_informers, n_synced;
 	struct error failure;
 	bool failed;
-	bool lost; /* a failure was warned of, and is not over */
+	struct timer *end; /* of the first look; NULL: the owner's */
+	int64_t timeout_ms;
+	struct error last; /* why it is to come again; empty: it never was */
+	bool lost;         /* a failure was warned of, and is not over */
 };
 
 static bool is_named(const struct follow *f, const char *key)
@@ -50,6 +53,7 @@ static void on_synced(void *arg)
 	if (++f->n_synced < f->n_informers)
 		return;
 	patience_end(&f->patience);
+	timer_destroy(take_ptr(f->end));
 	if (f->config.synced)
 		f->config.synced(f->config.arg);
 }
@@ -59,34 +63,72 @@ static void fail(struct follow *f, const struct error *err)
 	if (f->failed)
 		return;
 	f->failed = true;
+	timer_destroy(take_ptr(f->end));
 	f->failure = *err;
 	patience_end(&f->patience);
-	if (err->code == ERR_UNREACHABLE || err->code == ERR_UNKNOWN_OUTCOME ||
-	    err->code == ERR_TIMEOUT)
-		session_translate(f->session, true, &f->failure);
 	session_wake(f->session, f->config.done);
+}
+
+/* It took too long, whatever the reason. */
+static void on_end(void *arg)
+{
+	struct follow *f = arg;
+	struct error late;
+
+	session_fail_late(f->session, f->timeout_ms, f->last.text, &late);
+	fail(f, &late);
+}
+
+/* A federator that asks to come again is asked again, until on_end(). */
+static void first_look_failed(struct follow *f, const struct error *err)
+{
+	struct error said = *err;
+
+	if (err->code == ERR_UNAVAILABLE)
+		return;
+	if (error_is_of_transport(err))
+		session_translate(f->session, true, &said);
+	fail(f, &said);
+}
+
+static void say_lost(struct follow *f, const struct error *err)
+{
+	auto_xfree char *text = NULL;
+
+	if (f->lost)
+		return;
+	f->lost = true;
+	text = xasprintf("lost the federator, trying again: %s", failure_reason(err));
+	say_warning(text);
+}
+
+static void say_back(struct follow *f)
+{
+	if (f->lost)
+		say_warning("the federator is back");
+	f->lost = false;
 }
 
 static void on_health(bool ok, const struct error *err, void *arg)
 {
 	struct follow *f = arg;
-	auto_xfree char *text = NULL;
 
-	if (!ok && f->n_synced < f->n_informers) {
-		fail(f, err);
-	} else if (!ok && !f->lost) {
-		text = xasprintf("lost the federator, trying again: %s", failure_reason(err));
-		say_warning(text);
-	}
-	f->lost = !ok;
+	if (ok)
+		say_back(f);
+	else if (f->n_synced < f->n_informers)
+		first_look_failed(f, err);
+	else
+		say_lost(f, err);
 }
 
 static void on_put_off(const struct error *why, void *arg)
 {
 	struct follow *f = arg;
 
-	if (f->patience.timer)
-		patience_hear(&f->patience, why);
+	if (!f->patience.timer)
+		return;
+	f->last = *why;
+	patience_hear(&f->patience, why);
 }
 
 static struct informer *start(struct follow *f, const char *query)
@@ -141,6 +183,11 @@ struct follow *follow_create(struct session *s, const struct follow_config *conf
 	for (size_t i = 0; i < config->n_names; i++)
 		f->names[i] = xstrdup(config->names[i]);
 	patience_begin(&f->patience, s);
+	f->timeout_ms = session_timeout_ms(s);
+	if (!config->patient) {
+		f->end = timer_create_in(s->env, on_end, f);
+		timer_start(f->end, f->timeout_ms);
+	}
 	if (f->names && config->n_names <= FEW)
 		start_named(f);
 	else
@@ -153,6 +200,7 @@ void follow_destroy(struct follow *f)
 	if (!f)
 		return;
 	patience_end(&f->patience);
+	timer_destroy(f->end);
 	for (size_t i = 0; i < f->n_informers; i++)
 		informer_destroy(f->informers[i]);
 	for (size_t i = 0; f->names && i < f->config.n_names; i++)

@@ -17,7 +17,8 @@ struct follow_config {
 	void (*changed)(const json_t *object, const json_t *prev, void *arg);
 	void (*synced)(void *arg); /* what was there has been told; may be NULL */
 	void *arg;
-	bool *done; /* what the owner waits for */
+	bool *done;   /* what the owner waits for */
+	bool patient; /* the owner ends a first look that takes too long */
 };
 
 /* When the first look fails the owner is woken and follow_failed() gives why. Later failures are

@@ -96,7 +96,7 @@ static int get_named(struct get *g, const struct target *targets, size_t n)
 			rc = session_fail(g->session, &err);
 		else
 			json_array_append_new(items, object);
-		if (rc == EXIT_UNREACHABLE)
+		if (exit_is_silence(rc))
 			return rc;
 	}
 	if (json_array_size(items))

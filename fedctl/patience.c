@@ -24,7 +24,7 @@ void patience_begin(struct patience *p, const struct session *s)
 	timer_start(p->timer, SILENCE_MS);
 }
 
-int64_t patience_waited_ms(const struct patience *p)
+static int64_t waited_ms(const struct patience *p)
 {
 	return env_mono_ms(p->session->env) - p->since_ms;
 }
@@ -33,7 +33,7 @@ void patience_hear(struct patience *p, const struct error *why)
 {
 	auto_xfree char *text = NULL;
 
-	if (p->told_why || patience_waited_ms(p) < TELL_AFTER_MS)
+	if (p->told_why || waited_ms(p) < TELL_AFTER_MS)
 		return;
 	p->told_why = true;
 	text = xasprintf("the federator is not able to answer yet: %s", why->text);

@@ -15,7 +15,6 @@ struct patience {
 void patience_begin(struct patience *p, const struct session *s);
 /* The federator asks to come again: why is warned of, unless it was or the wait is young. */
 void patience_hear(struct patience *p, const struct error *why);
-int64_t patience_waited_ms(const struct patience *p);
 void patience_end(struct patience *p); /* more than once is fine */
 
 #endif

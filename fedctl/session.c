@@ -1,6 +1,7 @@
 #include "fedctl/session.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
 #include "api/meta.h"
@@ -46,6 +47,15 @@ static int check_config(const struct session *s, struct error *err)
 	return ns ? error_set(err, ERR_BAD_REQUEST, "namespace \"%s\" %s", s->ns, ns) : 0;
 }
 
+/* In commands that wait, --timeout is how long all of it may take; in others, each request. */
+static bool has_own_timeout(const struct invocation *inv)
+{
+	for (const struct option *o = inv->command->options; o && o->name; o++)
+		if (!strcmp(o->name, "timeout"))
+			return true;
+	return false;
+}
+
 int session_open(struct session *s, const struct invocation *inv, struct error *err)
 {
 	const char *ns = given_text(inv, "namespace");
@@ -61,6 +71,9 @@ int session_open(struct session *s, const struct invocation *inv, struct error *
 	s->loop = loop_create();
 	s->env = loop_env(s->loop);
 	s->kube = kube_create(s->loop, &s->config);
+	s->since_ns = env_mono_ns(s->env);
+	if (has_own_timeout(inv))
+		s->allowed_ns = given_ns(inv, "timeout", 0);
 	return 0;
 }
 
@@ -71,6 +84,15 @@ void session_close(struct session *s)
 	loop_destroy(s->loop);
 	kube_config_finish(&s->config);
 	*s = (struct session){0};
+}
+
+int64_t session_left_ns(const struct session *s)
+{
+	int64_t left = s->allowed_ns - (env_mono_ns(s->env) - s->since_ns);
+
+	if (!s->allowed_ns)
+		return 0;
+	return left > 0 ? left : 1;
 }
 
 void session_wait(struct session *s, const bool *done)
@@ -91,8 +113,12 @@ void session_wake(struct session *s, bool *done)
 struct reply {
 	struct session *session;
 	struct patience patience;
+	struct kube_call *call; /* NULL: answered */
+	struct timer *end;
 	int64_t timeout_ms;
 	bool quiet, done, ok;
+	bool late;         /* there was no answer in time */
+	struct error last; /* why it is to come again; empty: it never was */
 	json_t *body, *details;
 	char *location; /* of a redirect */
 	struct error err;
@@ -109,6 +135,8 @@ static void on_answer(const struct kube_answer *a, void *arg)
 {
 	struct reply *r = arg;
 
+	r->call = NULL;
+	r->late = !a->status && a->err.code == ERR_TIMEOUT;
 	for (size_t i = 0; !r->quiet && a->warnings && a->warnings[i]; i++)
 		say_warning(a->warnings[i]);
 	r->ok = a->ok;
@@ -130,38 +158,53 @@ static bool may_retry(const struct error *why, void *arg)
 {
 	struct reply *r = arg;
 
-	if (patience_waited_ms(&r->patience) >= r->timeout_ms)
-		return false;
+	r->last = *why;
 	patience_hear(&r->patience, why);
 	return true;
 }
 
-/* In commands that wait, --timeout is how long they wait. */
-static int64_t request_timeout_ms(const struct invocation *inv)
+static void on_end(void *arg)
 {
-	for (const struct option *o = inv->command->options; o && o->name; o++)
-		if (!strcmp(o->name, "timeout"))
-			return TIMEOUT_MS;
-	return given_ns(inv, "timeout", TIMEOUT_MS * (int64_t)NS_PER_MS) / NS_PER_MS;
+	struct reply *r = arg;
+
+	kube_cancel(take_ptr(r->call));
+	r->late = true;
+	session_wake(r->session, &r->done);
+}
+
+int64_t session_timeout_ms(const struct session *s)
+{
+	int64_t ns = TIMEOUT_MS * (int64_t)NS_PER_MS;
+
+	if (s->allowed_ns)
+		ns = session_left_ns(s);
+	else if (!has_own_timeout(s->inv))
+		ns = given_ns(s->inv, "timeout", ns);
+	return ns / NS_PER_MS + (ns % NS_PER_MS != 0);
 }
 
 static void send_and_wait(struct session *s, struct kube *kube, const struct call *call,
 			  const char *path, struct reply *r)
 {
 	auto_xfree char *body = call->body ? json_print(call->body) : NULL;
-	int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : request_timeout_ms(s->inv);
+	int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : session_timeout_ms(s);
 
 	*r = (struct reply){.session = s, .timeout_ms = timeout_ms, .quiet = call->quiet};
 	patience_begin(&r->patience, s);
-	kube_send(kube, &(struct kube_request){.method = call->method ? call->method : "GET",
-					       .path = path,
-					       .body = body,
-					       .content_type = call->content_type,
-					       .timeout_ms = timeout_ms,
-					       .done = on_answer,
-					       .may_retry = may_retry,
-					       .arg = r});
+	r->end = timer_create_in(s->env, on_end, r);
+	timer_start(r->end, timeout_ms);
+	r->call = kube_send(kube,
+			    &(struct kube_request){.method = call->method ? call->method : "GET",
+						   .path = path,
+						   .body = body,
+						   .content_type = call->content_type,
+						   .timeout_ms = timeout_ms,
+						   .done = on_answer,
+						   .may_retry = may_retry,
+						   .retries = UINT_MAX,
+						   .arg = r});
 	session_wait(s, &r->done);
+	timer_destroy(take_ptr(r->end));
 	patience_end(&r->patience);
 }
 
@@ -220,10 +263,34 @@ void session_translate(const struct session *s, bool reads, struct error *err)
 			  s->config.server, r);
 }
 
-static bool is_of_transport(const struct error *err)
+bool error_is_of_transport(const struct error *err)
 {
 	return err->code == ERR_UNREACHABLE || err->code == ERR_UNKNOWN_OUTCOME ||
 	       err->code == ERR_TIMEOUT;
+}
+
+void session_fail_late(const struct session *s, int64_t after_ms, const char *why,
+		       struct error *err)
+{
+	char after[TIME_SIZE];
+
+	duration_format(after, after_ms * NS_PER_MS);
+	error_set(err, ERR_TIMEOUT, "timed out after %s: the federator at %s: %s", after,
+		  s->config.server, *why ? why : "no answer");
+}
+
+static void fail_late(const struct session *s, const struct reply *r, bool reads, struct error *err)
+{
+	struct error late;
+
+	session_fail_late(s, r->timeout_ms, r->last.text, &late);
+	error_set(err, ERR_TIMEOUT, "%s%s", late.text,
+		  reads ? "" : "; what was asked may yet be done");
+}
+
+static bool only_reads(const struct call *call)
+{
+	return !call->method || !strcmp(call->method, "GET");
 }
 
 int session_call(struct session *s, const struct call *call, json_t **ret_body, struct error *err)
@@ -241,8 +308,10 @@ int session_call(struct session *s, const struct call *call, json_t **ret_body, 
 	} else if (!r.ok) {
 		s->details = take_ptr(r.details);
 		*err = r.err;
-		if (is_of_transport(err) && !s->details)
-			session_translate(s, !call->method || !strcmp(call->method, "GET"), err);
+		if (r.late)
+			fail_late(s, &r, only_reads(call), err);
+		else if (error_is_of_transport(err) && !s->details)
+			session_translate(s, only_reads(call), err);
 		rc = -1;
 	}
 	reply_finish(&r);

@@ -173,7 +173,7 @@ static int wait_for_all(struct submission *b)
 	if (!given_truth(inv, "wait") || !b->n_jobs)
 		return EXIT_DONE;
 	return wait_for_jobs(b->session, b->jobs, b->n_jobs, WAIT_FOR_COMPLETED,
-			     given_ns(inv, "timeout", 0), false);
+			     session_left_ns(b->session), false);
 }
 
 static int submit_all(struct submission *b)

@@ -276,7 +276,8 @@ static struct follow *follow_namespace(struct waiting *w, struct part *p)
 								 .changed = on_changed,
 								 .synced = on_synced,
 								 .arg = p,
-								 .done = &w->done});
+								 .done = &w->done,
+								 .patient = true});
 }
 
 static bool has_part(const struct part *parts, size_t n, const char *ns)
@@ -431,8 +432,8 @@ int run_wait(struct session *s)
 		return usage_fail(&err);
 	for (size_t i = 0; i < t.n; i++)
 		jobs[i] = (struct job_name){.ns = s->ns, .name = t.items[i].name};
-	rc = wait_for_jobs(s, jobs, t.n, parse_for(given_text(s->inv, "for")),
-			   given_ns(s->inv, "timeout", 0), false);
+	rc = wait_for_jobs(s, jobs, t.n, parse_for(given_text(s->inv, "for")), session_left_ns(s),
+			   false);
 	targets_finish(&t);
 	return rc;
 }

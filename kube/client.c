@@ -11,7 +11,7 @@
 #include "base/pki.h"
 #include "kube/transport_curl.h"
 
-#define MAX_RETRIES       10
+#define RETRIES           10
 #define MAX_RETRY_AFTER_S 60
 
 struct kube {
@@ -44,6 +44,7 @@ struct kube_call {
 	bool refused;   /* by the gate */
 	kube_done done; /* NULL: cancelled, and only waited for */
 	bool (*may_retry)(const struct error *why, void *arg);
+	unsigned retries;
 	void *arg;
 };
 
@@ -254,7 +255,7 @@ static void retry_later(struct kube_call *call, int64_t after_s)
 static bool wants_retry(const struct kube_call *call, const struct http_answer *a)
 {
 	return (a->status == 429 || a->status == 503) && a->retry_after_s >= 0 &&
-	       call->tries < MAX_RETRIES;
+	       call->tries < call->retries;
 }
 
 static bool may_retry(const struct kube_call *call, const struct http_answer *a)
@@ -390,6 +391,7 @@ struct kube_call *kube_send(struct kube *k, const struct kube_request *request)
 	call->timeout_ms = request->timeout_ms;
 	call->done = request->done;
 	call->may_retry = request->may_retry;
+	call->retries = request->retries ? request->retries : RETRIES;
 	call->arg = request->arg;
 	list_push_back(&k->calls, &call->node);
 	call_send(call);

@@ -85,10 +85,11 @@ struct kube_request {
 	/* Asked before the request is sent again, with what the server said; false: that is its
 	 * answer. NULL: it may. */
 	bool (*may_retry)(const struct error *why, void *arg);
+	unsigned retries; /* how often at most; 0: 10 */
 	void *arg;
 };
 
-/* One request, one answer, no retries but those that 429/503 with Retry-After ask for (at most 10).
+/* One request, one answer, no retries but those that 429/503 with Retry-After ask for.
  * Writes count for FEDERATOR_FAULT. Never calls back from inside this call. */
 struct kube_call *kube_send(struct kube *k, const struct kube_request *request);
 void kube_cancel(struct kube_call *call);

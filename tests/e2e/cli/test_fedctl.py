@@ -2,6 +2,7 @@
 import json
 import socket
 import subprocess
+import time
 
 import pytest
 import yaml
@@ -208,10 +209,24 @@ def test_a_federator_that_cannot_answer_says_why_and_fedctl_tells_that_it_waits(
     """Its etcd is nowhere: the user learns of it, and of no path in it."""
     hub, kubeconfig, trouble = lonely_hub
     code, lines = said(run, kubeconfig, ["get", "jobs", "--timeout", "4s"])
-    assert code == 1 and len(lines) == 2, lines
+    assert code == 4 and len(lines) == 2, lines
     assert lines[0].startswith("Warning: the federator is not able to answer yet: ")
-    assert lines[1].startswith("error: ") and lines[1].endswith(trouble)
+    assert lines[1].startswith("error: timed out after 4s: ") and lines[1].endswith(trouble)
     assert hub.tail(20).count(f"WARN federator: {trouble}; goes on trying") == 1
+
+
+@pytest.mark.parametrize("args", [
+    ["get", "job", "a", "b"], ["get", "jobs", "--watch"], ["queue", "create", "x"],
+    ["submit", "-"], ["submit", "-", "--wait"], ["cancel", "a", "b"], ["cancel", "a", "--wait"],
+    ["logs", "-f", "a"], ["wait", "a"]], ids=" ".join)
+def test_timeout_ends_whatever_waits_for_the_federator(run, lonely_hub, args):
+    begin = time.monotonic()
+    done = subprocess.run(argv.fedctl(lonely_hub[1], [*args, "--timeout", "1s"]), text=True,
+                          input=yaml.safe_dump(job("x")), capture_output=True, timeout=60,
+                          env=run.env)
+    assert done.returncode == 4, done.stderr
+    assert done.stderr.startswith("error: timed out") and done.stderr.count("\n") == 1, done.stderr
+    assert time.monotonic() - begin < 5
 
 
 def test_who_watches_is_told_within_five_seconds_why_nothing_comes(run, lonely_hub):

@@ -133,6 +133,26 @@ Test(client, who_asked_may_have_enough_of_it_before)
 	cr_expect_eq(s.err.code, ERR_UNAVAILABLE);
 }
 
+Test(client, who_asked_may_have_more_patience)
+{
+	auto_free(peer_destroy) struct peer *p = peer_create();
+	struct seen s = {0};
+
+	kube_send(peer_client(p), &(struct kube_request){.method = "DELETE",
+							 .path = "/x",
+							 .done = on_answer,
+							 .retries = 30,
+							 .arg = &s});
+	for (int i = 0; i < 30; i++) {
+		peer_answer_later(p, 503, 1);
+		cr_expect_eq(s.calls, 0);
+		virtual_env_advance(peer_time(p), 1000);
+	}
+	peer_answer(p, 200, "{}");
+	cr_expect_eq(s.calls, 1);
+	cr_expect(s.ok);
+}
+
 Test(client, without_retry_after_a_failure_is_told_at_once)
 {
 	auto_free(peer_destroy) struct peer *p = peer_create();
