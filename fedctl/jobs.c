@@ -18,7 +18,7 @@ static enum job_phase phase_of(const char *name)
 	static const char *const names[] = {
 		[JOB_PENDING] = "Pending",       [JOB_RUNNING] = "Running",
 		[JOB_RESTARTING] = "Restarting", [JOB_COMPLETED] = "Completed",
-		[JOB_FAILED] = "Failed",
+		[JOB_FAILED] = "Failed",         [JOB_UNCERTAIN] = "Uncertain",
 	};
 
 	for (size_t i = 0; name && i < ARRAY_LEN(names); i++)
@@ -99,6 +99,11 @@ void job_facts_read(const json_t *job, struct job_facts *ret)
 		.created_ns = time_at(meta, "creationTimestamp"),
 	};
 
+	/* Its state says what was heard of it last. */
+	if (phase_of(json_str_at(job, "status", "dispatch", "phase", NULL)) == JOB_UNCERTAIN) {
+		f.phase_name = "Uncertain";
+		f.why_waiting = "fate unknown: fedctl explain";
+	}
 	f.phase = phase_of(f.phase_name);
 	if (!f.phase_name)
 		f.phase_name = "Pending";

@@ -14,6 +14,7 @@ enum job_phase {
 	JOB_RESTARTING,
 	JOB_COMPLETED,
 	JOB_FAILED,
+	JOB_UNCERTAIN, /* what became of it is known to nobody: a person decides */
 };
 
 /* Texts are borrowed from the tree, NULL where there is nothing; times are wall clock, 0: not yet.

@@ -71,6 +71,8 @@ static char *progress_text(const struct job_facts *f)
 		return xstrdup("completed");
 	case JOB_FAILED:
 		return xstrdup("failed");
+	case JOB_UNCERTAIN:
+		return xstrdup("is uncertain");
 	}
 	return NULL;
 }
@@ -145,18 +147,32 @@ static void say_failed(const struct waited *j, const struct job_facts *f)
 	say_error(&err);
 }
 
+static void say_uncertain(const struct waited *j, const struct job_facts *f)
+{
+	struct error err;
+
+	error_set(
+		&err, ERR_INTERNAL,
+		"job %s is uncertain: nobody knows what became of it in %s; fedctl explain job/%s "
+		"tells more, fedctl cancel %s ends it",
+		j->job.name, f->cluster ? f->cluster : "its cluster", j->job.name, j->job.name);
+	say_error(&err);
+}
+
 static void tell_outcome(struct waiting *w, const struct waited *j, const struct job_facts *f)
 {
 	static const char *const said[] = {
 		[JOB_PENDING] = "waits",       [JOB_RUNNING] = "runs",
 		[JOB_RESTARTING] = "restarts", [JOB_COMPLETED] = "completed",
-		[JOB_FAILED] = "failed",
+		[JOB_FAILED] = "failed",       [JOB_UNCERTAIN] = "is uncertain",
 	};
 	auto_xfree char *line = NULL;
 	struct error err;
 
 	end_line(w);
-	if (j->verdict == JOB_HAS_FAILED) {
+	if (j->verdict == JOB_HAS_FAILED && f->phase == JOB_UNCERTAIN) {
+		say_uncertain(j, f);
+	} else if (j->verdict == JOB_HAS_FAILED) {
 		say_failed(j, f);
 	} else if (j->verdict == DELETED) {
 		error_set(&err, ERR_NOT_FOUND, "job %s was deleted while it was waited for",
@@ -183,7 +199,7 @@ static void decide(struct waiting *w, struct waited *j, enum verdict verdict,
 
 static enum verdict judge(enum wait_for what, enum job_phase phase)
 {
-	static const bool fulfills[][JOB_FAILED + 1] = {
+	static const bool fulfills[][JOB_UNCERTAIN + 1] = {
 		[WAIT_FOR_COMPLETED] = {[JOB_COMPLETED] = true},
 		[WAIT_FOR_ENDED] = {[JOB_COMPLETED] = true, [JOB_FAILED] = true},
 		[WAIT_FOR_RUNNING] = {[JOB_RUNNING] = true, [JOB_COMPLETED] = true},
@@ -192,7 +208,9 @@ static enum verdict judge(enum wait_for what, enum job_phase phase)
 
 	if (fulfills[what][phase])
 		return FULFILLED;
-	return phase == JOB_FAILED && what != WAIT_FOR_GONE ? JOB_HAS_FAILED : UNDECIDED;
+	if (what == WAIT_FOR_GONE)
+		return UNDECIDED;
+	return phase == JOB_FAILED || phase == JOB_UNCERTAIN ? JOB_HAS_FAILED : UNDECIDED;
 }
 
 /* --- events --- */

@@ -1,4 +1,4 @@
-/* Answers: could it ever fit, why does it wait, where did it go and why. */
+/* Answers: could it ever fit, why does it wait. */
 #include <string.h>
 
 #include "base/json.h"
@@ -32,71 +32,7 @@ struct job *placer_take_admitted(struct placer *p, const struct doc *doc, const 
 	return doc && uid ? admitted_take(p->admitted, doc, uid) : NULL;
 }
 
-/* --- jobs that have, or had, a place --- */
-
-#define WHY_THERE "why there"
-#define NOT_THERE "not " /* and which cluster */
-
-/* Of the column in which it says what the texts are about. */
-static int label_width(const json_t *runners_up)
-{
-	size_t width = strlen(WHY_THERE), i;
-	json_t *other;
-
-	json_array_foreach (runners_up, i, other) {
-		const char *cluster = json_str_at(other, "cluster", NULL);
-		size_t n = strlen(NOT_THERE) + (cluster ? strlen(cluster) : 0);
-
-		width = n > width ? n : width;
-	}
-	return (int)width;
-}
-
-static void choice_text(const json_t *attempt, struct strbuf *out)
-{
-	const json_t *runners_up = json_object_get(attempt, "runnersUp");
-	const char *why = json_str_at(attempt, "why", NULL);
-	int width = label_width(runners_up);
-	json_t *other;
-	size_t i;
-
-	strbuf_addf(out, "  %-*s  %s\n", width, WHY_THERE, why ? why : "-");
-	json_array_foreach (runners_up, i, other)
-		strbuf_addf(out, "  " NOT_THERE "%-*s  %s\n", width - (int)strlen(NOT_THERE),
-			    json_str_at(other, "cluster", NULL), json_str_at(other, "why", NULL));
-}
-
-static void attempt_text(const json_t *attempt, struct strbuf *out)
-{
-	const char *how = json_str_at(attempt, "how", NULL);
-	const char *nodes = json_str_at(attempt, "nodes", NULL);
-	const char *reason = json_str_at(attempt, "reason", NULL);
-	const char *message = json_str_at(attempt, "message", NULL);
-
-	strbuf_addf(out, "Attempt %lld  %s", (long long)json_int_at(attempt, 0, "generation", NULL),
-		    json_str_at(attempt, "cluster", NULL));
-	if (nodes)
-		strbuf_addf(out, " (%s)", nodes);
-	strbuf_addf(out, ", %s", how ? how : "under way");
-	if (reason || message)
-		strbuf_addf(out, ": %s%s%s", reason ? reason : "", reason && message ? ", " : "",
-			    message ? message : "");
-	strbuf_addc(out, '\n');
-	choice_text(attempt, out);
-}
-
-static void history_text(const json_t *job, struct strbuf *out)
-{
-	const json_t *attempts = json_at(job, "status", "dispatch", "attempts", NULL), *a;
-	const char *phase = json_str_at(job, "status", "state", "phase", NULL);
-	const char *message = json_str_at(job, "status", "state", "message", NULL);
-	size_t i;
-
-	strbuf_addf(out, "%s is %s%s%s\n\n", json_str_at(job, "metadata", "name", NULL),
-		    phase ? phase : "Pending", message ? ": " : "", message ? message : "");
-	json_array_foreach (attempts, i, a)
-		attempt_text(a, out);
-}
+/* --- explain --- */
 
 static json_t *with_text(json_t *take_tree, const json_t *job, const struct strbuf *text)
 {
@@ -126,13 +62,10 @@ json_t *placer_explain(struct placer *p, const json_t *job, int32_t utc_offset_s
 	if (!e && !json_array_size(attempts))
 		return NULL;
 	if (!e || e->placed)
-		history_text(job, &text);
-	if (e && e->placed)
-		strbuf_addc(&text, '\n');
-	if (e)
+		placer_history_text(p, job, now, &text);
+	else
 		explain_text(e, now, utc_offset_s, &text);
 	if (e && !e->placed)
-		for (size_t i = 0; i < json_array_size(attempts); i++)
-			attempt_text(json_array_get(attempts, i), &text);
+		placer_attempts_text(job, &text);
 	return with_text(e ? explain_json(e) : json_object(), job, &text);
 }

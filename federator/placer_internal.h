@@ -89,4 +89,10 @@ void placer_run_session(struct placer *p);
 /* The offer of a waiting job did not happen: the core is told anew what the job is now. */
 void placer_take_offer_back(struct placer *p, struct placed_job *j);
 
+/* placer_history.c */
+/* How a job that has, or had, a place stands, and each of its attempts. */
+void placer_history_text(const struct placer *p, const json_t *job, int64_t now_ns,
+			 struct strbuf *out);
+void placer_attempts_text(const json_t *job, struct strbuf *out);
+
 #endif

@@ -50,3 +50,27 @@ def test_cluster_that_is_silent(fed, name):
     agent.process.start()
     fed.hub.wait_for(path, is_cluster_ready, 30)
     jobs.wait_phase(fed.hub, name, "Completed", 60)
+
+
+def test_member_that_forgot(fed, name):
+    """a member's apiserver begins anew, empty, while a job runs there
+    | the job is uncertain and never begun again; each command names what to do; then its name is free"""
+    agent = fed.agents["other"]
+    fed.submit(name, jobs.task(run_seconds=3600), only=("other",))
+    jobs.wait_phase(fed.hub, name, "Running")
+    agent.process.kill()
+    fed.other.process.kill()
+    fed.other.start()
+    agent.process.start()
+    fed.hub.wait_for(jobs.path(name), lambda j: jobs.dispatch_phase(j) == "Uncertain", 40)
+    waited = fed.hub.fedctl(["wait", name], check=False)
+    assert waited.returncode == 5
+    assert f"job {name} is uncertain: nobody knows what became of it in other" in waited.stderr
+    told = fed.hub.fedctl(["explain", f"job/{name}"]).stdout
+    assert told.startswith(f"{name} is Uncertain: ") and f"fedctl cancel {name} -n default" in told
+    listed = fed.hub.fedctl(["get", "jobs", name]).stdout
+    assert "Uncertain" in listed and "fedctl explain" in listed
+    assert len(jobs.attempts(fed.hub.get(jobs.path(name)))) == 1
+    fed.hub.fedctl(["cancel", name, "--wait"])
+    fed.submit(name, jobs.task(), only=("other",))
+    jobs.wait_phase(fed.hub, name, "Completed", 30)

@@ -85,6 +85,23 @@ Test(jobs, reads_one_that_runs)
 	cr_expect_eq(f.ended_ns, 0);
 }
 
+/* Its state still says what was heard of it last. */
+Test(jobs, reads_one_of_which_nobody_knows)
+{
+	struct job_facts f;
+	auto_json *job = read_job("status:\n"
+				  "  state: {phase: Running}\n"
+				  "  dispatch:\n"
+				  "    phase: Uncertain\n"
+				  "    parts: [{cluster: gpu}]\n",
+				  &f);
+
+	cr_expect_eq(f.phase, JOB_UNCERTAIN);
+	cr_expect_str_eq(f.phase_name, "Uncertain");
+	cr_expect_str_eq(f.cluster, "gpu");
+	cr_expect(strstr(f.why_waiting, "fedctl explain"));
+}
+
 Test(jobs, reads_one_that_has_ended)
 {
 	struct job_facts f;
