@@ -24,6 +24,7 @@ struct process {
 	struct agent agent;
 	struct timer *timer;
 	char *told; /* why the start is tried again, as it was said last */
+	char *why;  /* it ends with an exit code: its last words */
 	bool stopping;
 	enum election_before before;
 	bool shut_in; /* at the end: a predecessor's writes may be under way */
@@ -187,7 +188,10 @@ static void on_settled(void *arg)
 	bool clean = leaves_cleanly(a, process_of(a)->shut_in);
 
 	if (!clean)
-		log_info("agent", "leaves while writes may be under way: who follows waits");
+		log_info("agent",
+			 "leaves while writes may be under way: the next one says no last word for "
+			 "%lld s",
+			 (long long)a->settings.shutout_wait_ms / 1000);
 	election_leave(a->election, clean, on_left, a);
 }
 
@@ -213,8 +217,7 @@ void agent_stop(struct agent *a, int exit_code, const char *why)
 		return;
 	p->stopping = true;
 	a->exit_code = exit_code;
-	if (exit_code)
-		fprintf(stderr, "member-agent: %s\n", why);
+	p->why = exit_code ? xstrdup(why) : NULL;
 	loop_defer(a->loop, end_later, a);
 }
 
@@ -443,6 +446,9 @@ static int run(const void *settings, int *ret_exit_code, struct error *err)
 		*ret_exit_code = a->exit_code;
 	}
 	agent_finish(a);
+	if (p.why)
+		fprintf(stderr, "member-agent: %s\n", p.why);
+	free(p.why);
 	free(p.told);
 	return rc;
 }

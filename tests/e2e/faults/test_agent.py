@@ -3,7 +3,7 @@ import json
 import re
 
 import pytest
-from harness import jobs, wait
+from harness import argv, jobs, wait
 from harness.lane import LEASE, Lane
 from harness.nodes import NodeShape
 from harness.rest import ApiServer, write_kubeconfig
@@ -215,3 +215,17 @@ def test_sandbox_started_again(lane):
     lane.agent.process.start()
     jobs.submit(lane.hub, jobs.job("after", jobs.task(run_seconds=0)))
     jobs.wait_phase(lane.hub, "after", "Completed", 60)
+
+
+def test_token_that_the_hub_does_not_know(lane, run):
+    """an agent joins with a token that the hub does not know | it ends, and its last line says why"""
+    lane.agent.process.end()
+    state = run.dir("stranger")
+    token = run.write("stranger.token", "abcdef.0123456789abcdef")
+    process = run.process("stranger", argv.member_agent(
+        "stranger", state, lane.member.kubeconfig, lane.hub.url, token,
+        lane.hub.authority_hash()), sanitized=True).start()
+    assert process.wait_exit(30) == 1
+    assert process.tail(1).startswith("member-agent: ") and "token" in process.tail(1)
+    run.forget(process)
+    lane.agent.process.start()
