@@ -40,6 +40,14 @@ static void wait_for_name(struct place *p, const struct pod *holder)
 	run_poke_in(run, 500);
 }
 
+static void on_unanswered(void *arg)
+{
+	struct place *p = arg;
+
+	p->unanswered++;
+	p->unanswered_ms = env_mono_ms(p->run->runner->env);
+}
+
 static void take_object(struct place *p, const char *object, size_t size, bool found)
 {
 	struct runner *r = p->run->runner;
@@ -51,6 +59,7 @@ static void take_object(struct place *p, const char *object, size_t size, bool f
 	doc = object_answer((struct sv){object, size}, &err);
 	if (!doc || pod_view(doc, &pod, &err)) {
 		log_warn("runner", "pod %s: %s", p->name, err.text);
+		on_unanswered(p); /* there is one, and only the watch can tell of it */
 		run_retry(p->run);
 		return;
 	}
@@ -88,14 +97,6 @@ static void on_pod_made(enum create_result result, const char *object, size_t si
 	else
 		take_object(p, object, size, result == CREATE_FOUND);
 	runner_poke_waiting(p->run->runner);
-}
-
-static void on_unanswered(void *arg)
-{
-	struct place *p = arg;
-
-	p->unanswered++;
-	p->unanswered_ms = env_mono_ms(p->run->runner->env);
 }
 
 /* How long a POST without an answer may yet be carried out. */

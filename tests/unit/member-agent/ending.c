@@ -100,6 +100,21 @@ Test(ending, an_answer_that_breaks_off_is_no_pod)
 	}
 }
 
+/* It was made, and nobody knows what: the watch has yet to show it. */
+Test(ending, no_last_word_within_w_of_an_answer_that_cannot_be_read)
+{
+	struct stage s = {.twins = TWIN, .pods = ""};
+
+	make_pod(&s);
+	stage_answer(&s, MAKE_POD, 201, "{\"metadata\":");
+	ask_for_release(&s);
+	virtual_env_advance(s.time, W_MS - 1000);
+	expect_said(&s, "it may be there", "");
+	virtual_env_advance(s.time, 1000);
+	expect_said(&s, "it is not", "Released:Released ");
+	stage_end(&s);
+}
+
 /* It comes after all, from a POST that was thought lost. */
 Test(ending, a_pod_that_comes_late_is_ended_before_the_last_word)
 {
