@@ -93,7 +93,7 @@ static bool is_wanted(const struct place *p, enum clear what)
 	return false;
 }
 
-static void clear_place(struct run *run, struct place *p)
+static void clear_place(struct run *run, struct place *p, enum clear what)
 {
 	if (!p->pod) {
 		p->vanished = p->latched = false;
@@ -103,6 +103,7 @@ static void clear_place(struct run *run, struct place *p)
 	if (!p->pod->deleted_ns && !p->deleting)
 		delete_pod(run, p->pod, p);
 	p->deleting = true;
+	p->withdrawn = p->withdrawn || what == CLEAR_LOST;
 	if (p->pod->deleted_ns && p->pod->has_finalizer && place_has_ended(p))
 		drop_finalizer(run, p->pod, p);
 }
@@ -126,7 +127,7 @@ void run_clear_pods(struct run *run, enum clear what)
 		struct place *p = run->places[i];
 
 		if (is_wanted(p, what))
-			clear_place(run, p);
+			clear_place(run, p, what);
 	}
 	if (what == CLEAR_ALL || what == CLEAR_LIVE)
 		clear_strays(run, what);

@@ -62,7 +62,7 @@ struct place {
 	bool vanished;         /* it went without our doing */
 	bool latched;          /* end is what it ended as, whatever comes later */
 	bool dropping;         /* our finalizer is being taken off */
-	bool withdrawn;        /* it did not fit after all: another node */
+	bool withdrawn;        /* it did not fit after all, or was lost: another node */
 	unsigned unanswered;   /* POSTs of it that may yet be carried out */
 	int64_t unanswered_ms; /* boot time, of the last of them; 0: none */
 	enum slot_state end;

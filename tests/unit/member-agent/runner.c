@@ -329,6 +329,28 @@ Test(runner, a_quota_that_is_used_up_gives_the_attempt_back)
 	stage_end(&s);
 }
 
+/* Evicted, refused by its kubelet: where it was is the last place to make it again. */
+Test(runner, a_pod_that_its_node_lost_is_planned_anew)
+{
+	struct stage s = {.twins = TWIN, .pods = POD("Running")};
+	static const char evicted[] = POD_AT("0", "12",
+					     "{\"phase\":\"Failed\",\"conditions\":[{\"type\":"
+					     "\"DisruptionTarget\",\"status\":\"True\"}]}");
+
+	stage_start(&s, true);
+	stage_offer(&s, 3, "Go", "Running", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 100);
+	event(&s, "MODIFIED", evicted);
+	answer(&s, "PATCH", 200, "{\"metadata\":{\"name\":\"u-0-3\"}}");
+	answer(&s, "DELETE", 200, "{}");
+	event(&s, "DELETED", evicted);
+	virtual_env_advance(s.time, 5000);
+	cr_expect(stage_awaits(&s, DRY_RUN), "asked %s", strbuf_str(&s.asked));
+	cr_expect_not(stage_awaits(&s, MAKE), "asked %s", strbuf_str(&s.asked));
+	stage_end(&s);
+}
+
 /* --- after the last word --- */
 
 /* The object of a pod that ended says that it runs: it stays ended, and is forgotten in its time.
