@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "api/kind.h"
 #include "base/closest.h"
 #include "base/encode.h"
 #include "base/flags.h"
@@ -95,9 +96,11 @@ static int fail_unknown_command(const char *const *words, size_t n, struct error
 		if (commands[i].summary &&
 		    next_word(commands[i].path, words, right, names[n_names]))
 			closest_offer(&c, names[n_names++]);
-	error_set(err, ERR_BAD_REQUEST, "unknown command \"%s%s%s\"", strbuf_str(&group),
-		  right ? " " : "", words[right]);
-	if (c.best)
+	if (!right && kind_find_typed(words[0]))
+		error_set(err, ERR_BAD_REQUEST,
+			  "unknown command \"%s\"; to list them: fedctl get %s", words[0],
+			  words[0]);
+	else if (c.best)
 		error_set(err, ERR_BAD_REQUEST,
 			  "unknown command \"%s%s%s\"; did you mean \"%s%s%s\"?",
 			  strbuf_str(&group), right ? " " : "", words[right], strbuf_str(&group),

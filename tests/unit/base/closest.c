@@ -5,7 +5,9 @@
 
 static const char *nearest(const char *word)
 {
-	static const char *const known[] = {"get", "describe", "submit", "cluster", "version"};
+	static const char *const known[] = {"get",     "describe",   "submit", "cluster",
+					    "version", "kill2",      "vsel",   "cc",
+					    "ml",      "example-job"};
 	struct closest c;
 
 	closest_init(&c, word, strlen(word));
@@ -20,6 +22,10 @@ Test(closest, offers_what_was_probably_meant)
 	cr_expect_str_eq(nearest("clusters"), "cluster");
 	cr_expect_str_eq(nearest("gte"), "get");
 	cr_expect_str_eq(nearest("descibe"), "describe");
+	cr_expect_str_eq(nearest("mll"), "ml");
+	cr_expect_str_eq(nearest("lm"), "ml");
+	cr_expect_str_eq(nearest("example-jb"), "example-job");
+	cr_expect_str_eq(nearest("exmaple-jbo"), "example-job");
 }
 
 Test(closest, offers_nothing_that_is_far)
@@ -29,6 +35,10 @@ Test(closest, offers_nothing_that_is_far)
 	memset(long_word, 'g', sizeof(long_word) - 1);
 	long_word[sizeof(long_word) - 1] = '\0';
 	cr_expect_null(nearest("launch"));
+	cr_expect_null(nearest("hello"));
+	cr_expect_null(nearest("usecm"));
+	cr_expect_null(nearest("svcs"));
+	cr_expect_null(nearest("m"));
 	cr_expect_null(nearest("xyz"), "no letter is right");
 	cr_expect_null(nearest(""));
 	cr_expect_null(nearest(long_word));

@@ -167,6 +167,7 @@ Test(parse, says_what_is_wrong)
 		const char *line[6], *text;
 	} cases[] = {
 		{{"gte"}, "unknown command \"gte\"; did you mean \"get\"?"},
+		{{"jobs"}, "unknown command \"jobs\"; to list them: fedctl get jobs"},
 		{{"launch"}, "unknown command \"launch\"; see: fedctl help"},
 		{{"cluster", "acept", "x"},
 		 "unknown command \"cluster acept\"; did you mean \"cluster accept\"?"},
