@@ -281,10 +281,10 @@ static void say_places(const struct explain *e, struct strbuf *detail)
 	arena_finish(&scratch);
 }
 
-static void say_code(const struct explain *e, const char *missing_dataset, struct strbuf *detail,
-		     struct strbuf *remedy)
+static void say_code(const struct explain *e, enum wait_code code, const char *missing_dataset,
+		     struct strbuf *detail, struct strbuf *remedy)
 {
-	switch (e->code) {
+	switch (code) {
 	case WAIT_NONE:
 		break;
 	case WAIT_DATASET_NOT_FOUND:
@@ -313,27 +313,57 @@ static void say_code(const struct explain *e, const char *missing_dataset, struc
 	}
 }
 
+static struct explain_gate say_gate(struct explain *e, enum wait_code code,
+				    const char *missing_dataset)
+{
+	struct strbuf detail = {.limit = 400}, remedy = {.limit = 300};
+	struct explain_gate gate = {.code = code};
+
+	say_code(e, code, missing_dataset, &detail, &remedy);
+	gate.detail = arena_strdup(&e->arena, strbuf_str(&detail));
+	gate.remedy = arena_strdup(&e->arena, strbuf_str(&remedy));
+	strbuf_finish(&detail);
+	strbuf_finish(&remedy);
+	return gate;
+}
+
+/* Behind the first. Without a queue there is none that could be closed or used up. */
+static void add_others(struct explain *e, const struct explain_gates *g)
+{
+	const struct quota_queue *q = g->queue;
+	bool shut[] = {
+		[WAIT_QUEUE_NOT_FOUND] = !q,
+		[WAIT_QUEUE_CLOSED] = q && !q->open,
+		[WAIT_QUOTA] = q && !g->covers,
+		[WAIT_NO_CLUSTER] = !e->n_places,
+	};
+
+	e->others = arena_array(&e->arena, struct explain_gate, ARRAY_LEN(shut));
+	for (enum wait_code c = g->first + 1; g->first && c < ARRAY_LEN(shut); c++)
+		if (shut[c])
+			e->others[e->n_others++] = say_gate(e, c, NULL);
+}
+
 /* Were the code's reason lifted alone, would it start? */
 static bool is_sole(const struct explain *e, enum wait_code gate)
 {
 	if (gate == WAIT_QUOTA || gate == WAIT_QUEUE_CLOSED || gate == WAIT_DATASET_NOT_FOUND)
-		return any_verdict(e, VERDICT_FITS) && (gate == WAIT_QUOTA || !e->n_quotas);
+		return any_verdict(e, VERDICT_FITS) && !e->n_others;
 	for (size_t i = 0; i < e->n_places; i++)
 		if (e->places[i].sole)
 			return gate == WAIT_NONE;
 	return false;
 }
 
-void explain_conclude(struct explain *e, enum wait_code gate, const char *missing_dataset,
-		      bool any_capable)
+void explain_conclude(struct explain *e, const struct explain_gates *gates, bool any_capable)
 {
-	struct strbuf detail = {.limit = 400}, remedy = {.limit = 300};
+	enum wait_code gate = gates->first;
+	struct explain_gate said;
 
 	e->code = gate == WAIT_NONE ? code_of_places(e, any_capable) : gate;
+	add_others(e, gates);
 	e->sole = is_sole(e, gate);
-	say_code(e, missing_dataset, &detail, &remedy);
-	e->detail = arena_strdup(&e->arena, strbuf_str(&detail));
-	e->remedy = arena_strdup(&e->arena, strbuf_str(&remedy));
-	strbuf_finish(&detail);
-	strbuf_finish(&remedy);
+	said = say_gate(e, e->code, gates->missing_dataset);
+	e->detail = said.detail;
+	e->remedy = said.remedy;
 }

@@ -71,16 +71,23 @@ struct explain_quota {
 	int64_t capability, used, needs;
 };
 
+struct explain_gate {
+	enum wait_code code;
+	const char *detail, *remedy;
+};
+
 struct explain {
 	struct arena arena;
 	const char *uid, *ns, *name, *queue;
 	int32_t priority;
 	int64_t pods, submitted_ns;
-	const char *placed;           /* cluster of the open attempt; NULL: it waits */
-	enum wait_code code;          /* the first reason */
-	const char *detail;           /* in one line */
-	const char *remedy;           /* what would start it, "" when unknown */
-	bool sole;                    /* it would start, were this lifted alone */
+	const char *placed;          /* cluster of the open attempt; NULL: it waits */
+	enum wait_code code;         /* the first reason */
+	const char *detail;          /* in one line */
+	const char *remedy;          /* what would start it, "" when unknown */
+	bool sole;                   /* it would start, were this lifted alone */
+	struct explain_gate *others; /* that are shut too, whatever the room */
+	size_t n_others;
 	struct explain_quota *quotas; /* each that is exceeded */
 	size_t n_quotas;
 	struct explain_place *places; /* by name */

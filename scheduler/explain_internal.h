@@ -18,9 +18,15 @@ void explain_add_step(struct explain *e, enum filter f, int64_t left, int64_t al
 /* Which filters the gang's own wishes bring in: FILTER_BITs. */
 unsigned explain_asked(const struct gang *g);
 
-/* code, detail, remedy and sole, from the gate's code and the places. */
-void explain_conclude(struct explain *e, enum wait_code gate, const char *missing_dataset,
-		      bool any_capable);
+/* code, detail, remedy, sole and the other gates, from the gate's code, its queue (NULL: there is
+ * none; covers: some variant, by its quota) and the places. */
+struct explain_gates {
+	enum wait_code first;
+	const struct quota_queue *queue;
+	bool covers;
+	const char *missing_dataset; /* NULL: none */
+};
+void explain_conclude(struct explain *e, const struct explain_gates *gates, bool any_capable);
 
 /* Clusters with the same reason are named together: "arm, large: no node has x; gpu: full". */
 struct reason {

@@ -68,6 +68,21 @@ static json_t *quotas_json(const struct explain *e)
 	return array;
 }
 
+static json_t *others_json(const struct explain *e)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < e->n_others; i++) {
+		json_t *j = json_object();
+
+		json_set_str(j, "code", wait_code_name(e->others[i].code));
+		json_set_str(j, "detail", e->others[i].detail);
+		json_set_str(j, "remedy", e->others[i].remedy);
+		json_array_append_new(array, j);
+	}
+	return array;
+}
+
 static json_t *steps_json(const struct explain *e)
 {
 	json_t *array = json_array();
@@ -91,6 +106,8 @@ static void set_reasons(json_t *j, const struct explain *e)
 	json_set_str(j, "detail", e->detail);
 	json_set_str(j, "remedy", e->remedy);
 	json_object_set_new(j, "sole", json_boolean(e->sole));
+	if (e->n_others)
+		json_object_set_new(j, "also", others_json(e));
 	if (e->n_quotas)
 		json_object_set_new(j, "quota", quotas_json(e));
 	for (size_t i = 0; i < e->n_places; i++)

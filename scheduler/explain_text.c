@@ -79,22 +79,38 @@ static void add_quotas(const struct explain *e, struct strbuf *out)
 	}
 }
 
+static void add_gate(const struct explain *e, const struct explain_gate *g, struct strbuf *out)
+{
+	strbuf_addf(out, "Held back by  %s: ", hold_name(g->code));
+	if (g->code == WAIT_QUOTA)
+		add_quotas(e, out);
+	else
+		strbuf_adds(out, g->detail);
+	strbuf_adds(out, ".\n");
+	if (*g->remedy)
+		strbuf_addf(out, "%s\n", g->remedy);
+}
+
+static bool more_is_below(const struct explain *e)
+{
+	for (size_t i = 0; i < e->n_places; i++)
+		if (e->places[i].verdict == VERDICT_FITS)
+			return e->n_others;
+	return e->n_others || e->n_places;
+}
+
 static void add_reason(const struct explain *e, struct strbuf *out)
 {
 	if (e->code == WAIT_NONE) {
 		strbuf_adds(out, "\nNothing holds it back: it starts with the next decision.\n");
 		return;
 	}
-	strbuf_addf(out, "\nHeld back by  %s: ", hold_name(e->code));
-	if (e->code == WAIT_QUOTA)
-		add_quotas(e, out);
-	else
-		strbuf_adds(out, e->detail);
-	strbuf_adds(out, ".\n");
-	if (*e->remedy)
-		strbuf_addf(out, "%s\n", e->remedy);
-	if (!e->sole)
+	strbuf_addc(out, '\n');
+	add_gate(e, &(struct explain_gate){e->code, e->detail, e->remedy}, out);
+	if (!e->sole && more_is_below(e))
 		strbuf_adds(out, "It is not the only reason: see below.\n");
+	for (size_t i = 0; i < e->n_others; i++)
+		add_gate(e, &e->others[i], out);
 }
 
 /* --- the table ---------------------------------------------------------------------------- */

@@ -99,9 +99,11 @@ struct explain *fleet_explain(struct fleet *f, const char *uid, int64_t now_ns)
 	for (size_t i = 0; i < f->n_order; i++)
 		add_cluster(&q, f->order[i], now_ns);
 	add_funnel(q.e, job->gang);
-	explain_conclude(q.e, gate, missing_dataset(f, job->gang), q.any_capable);
-	if (gate == WAIT_DATASET_NOT_FOUND && (!queue || !queue->open || !allowed))
-		q.e->sole = false;
+	explain_conclude(q.e,
+			 &(struct explain_gates){gate, queue,
+						 queue && quota_covers(queue, job->gang->form),
+						 missing_dataset(f, job->gang)},
+			 q.any_capable);
 	return q.e;
 }
 

@@ -143,17 +143,20 @@ bool quota_excess(const struct quota_queue *q, const struct resource_list *total
 	return false;
 }
 
-uint64_t quota_allows(const struct quota_queue *q, const struct form *f)
+uint64_t quota_covers(const struct quota_queue *q, const struct form *f)
 {
 	struct quota_excess e;
-	uint64_t allowed = 0;
+	uint64_t covered = 0;
 
-	if (!q || !q->open)
-		return 0;
 	if (!q->has_capability)
 		return UINT64_MAX;
 	for (size_t i = 0; i < f->n_variants; i++)
 		if (!quota_excess(q, &f->variants[i].total, 0, &e))
-			allowed |= UINT64_C(1) << i;
-	return allowed;
+			covered |= UINT64_C(1) << i;
+	return covered;
+}
+
+uint64_t quota_allows(const struct quota_queue *q, const struct form *f)
+{
+	return q && q->open ? quota_covers(q, f) : 0;
 }

@@ -47,6 +47,8 @@ void quota_charge(struct quotas *q, const char *queue, const struct resource_lis
 /* The i-th excess of the request; false when there are not that many. */
 bool quota_excess(const struct quota_queue *q, const struct resource_list *total, size_t i,
 		  struct quota_excess *ret);
+/* Bit i: the queue, were it open, has room for variant i under its ceiling. */
+uint64_t quota_covers(const struct quota_queue *q, const struct form *f);
 /* Bit i: the queue is open and has room for variant i under its ceiling. NULL: 0. */
 uint64_t quota_allows(const struct quota_queue *q, const struct form *f);
 

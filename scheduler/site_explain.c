@@ -130,6 +130,8 @@ struct explain *site_explain(struct site *s, struct gang *g)
 	if (g->pending && q)
 		explain_add_quotas(e, q, g);
 	add_funnel(s, e, g);
-	explain_conclude(e, gate_of(s, g), NULL, e->places[0].verdict != VERDICT_NEVER);
+	explain_conclude(
+		e, &(struct explain_gates){gate_of(s, g), q, q && quota_covers(q, g->form), NULL},
+		e->places[0].verdict != VERDICT_NEVER);
 	return e;
 }
