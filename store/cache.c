@@ -212,9 +212,7 @@ struct cache *cache_create(struct store *s, struct loop *loop, const struct cach
 	cache_docs_init(&c->loading, joins);
 	list_init(&c->changes);
 	list_init(&c->watches);
-	list_init(&c->waiters);
-	list_init(&c->fresh_asked);
-	list_init(&c->fresh_read);
+	cache_waiters_init(c);
 	cache_load(c);
 	return c;
 }

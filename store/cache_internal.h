@@ -93,6 +93,8 @@ struct cache {
 	struct list fresh_asked; /* for a read of the store that begins after they asked */
 	struct list fresh_read;  /* for the read in flight */
 	bool reading;
+	struct timer *nudge; /* fresh reads wait for a version that nothing of ours brings */
+	bool nudging;
 };
 
 /* Adds an event, which it references, to the window. */
@@ -104,6 +106,7 @@ void cache_watches_wake(struct cache *c);
 void cache_watches_run(struct later_item *turn);
 void cache_watches_finish(struct cache *c);
 
+void cache_waiters_init(struct cache *c);
 void cache_waiters_wake(struct cache *c);
 void cache_waiters_finish(struct cache *c);
 

@@ -2,7 +2,9 @@
 #include "base/mem.h"
 #include "store/cache_internal.h"
 
-#define FRESH_MS 2000
+#define FRESH_MS  2000
+#define NUDGE_MS  100
+#define NUDGE_KEY STORE_SESSIONS "nudge"
 /* Nothing is ever stored there. */
 #define ABSENT_KEY STORE_SESSIONS "absent"
 
@@ -109,6 +111,41 @@ void cache_waiters_wake(struct cache *c)
 	}
 }
 
+/* --- what others write into the same etcd --- */
+
+/* It raises the store's revision, and our watch tells of it only by and by. A write of ours brings
+ * a later one at once. */
+static void nudge(struct cache *c);
+
+static void on_nudged(const struct store_result *result, void *arg)
+{
+	struct cache *c = arg;
+
+	c->nudging = false;
+	if (result->outcome != STORE_COMMITTED)
+		nudge(c);
+}
+
+static void on_nudge_timer(void *arg)
+{
+	static const struct store_write write = {.key = NUDGE_KEY, .value = "", .size = 0};
+	static const struct store_txn txn = {.writes = &write, .n_writes = 1};
+	struct cache *c = arg;
+
+	if (list_empty(&c->waiters) || c->nudging)
+		return;
+	c->nudging = true;
+	store_commit(c->store, &txn, on_nudged, c);
+}
+
+static void nudge(struct cache *c)
+{
+	if (!list_empty(&c->waiters) && !timer_active(c->nudge))
+		timer_start(c->nudge, NUDGE_MS);
+}
+
+/* --- what the store holds now --- */
+
 static void fresh_read(struct cache *c);
 
 static void fresh_settle(struct cache *c, int64_t revision, const struct error *err)
@@ -121,6 +158,7 @@ static void fresh_settle(struct cache *c, int64_t revision, const struct error *
 		else
 			waiter_wait(w, version_of(revision, VERSION_LAST_INDEX));
 	}
+	nudge(c);
 }
 
 static void on_fresh_read(const struct store_item *items, size_t n, bool more, int64_t revision,
@@ -184,7 +222,16 @@ void cache_forget(struct cache *c, const void *arg)
 	later_forget(c->later, arg);
 }
 
+void cache_waiters_init(struct cache *c)
+{
+	list_init(&c->waiters);
+	list_init(&c->fresh_asked);
+	list_init(&c->fresh_read);
+	c->nudge = timer_create_in(loop_env(c->loop), on_nudge_timer, c);
+}
+
 void cache_waiters_finish(struct cache *c)
 {
 	waiters_forget(c, NULL);
+	timer_destroy(c->nudge);
 }

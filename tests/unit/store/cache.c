@@ -2,6 +2,7 @@
 #include "store/cache.h"
 
 #include "tests/unit/store/bed.h"
+#include "tests/unit/store/etcd_server.h"
 #include "tests/unit/store/proxy.h"
 
 #define JOBS     STORE_PREFIX "g/jobs/"
@@ -741,6 +742,25 @@ static void unwatch_inside_a_callback(struct bed *bed)
 	}
 CASES(X)
 #undef X
+
+/* An etcd that is shared: its revision is everybody's. */
+Test(cache_etcd, a_fresh_read_does_not_wait_for_what_others_write)
+{
+	struct wait fresh = {0};
+	struct stage s;
+	struct bed bed;
+
+	bed_init(&bed, BACKEND_ETCD);
+	stage_init(&s, &bed);
+	put_doc(&bed, QUEUES "a", "x");
+	etcd_server_put(bed.etcd, "/another-program/key", "y");
+	cache_fresh(s.cache, on_waited, &fresh);
+	bed_wait_flag(&bed, &fresh.done);
+	cr_assert(!fresh.failed, "code %d", fresh.code);
+	assert_doc(&s, QUEUES "a", "x");
+	stage_finish(&s);
+	bed_finish(&bed);
+}
 
 Test(cache_memory, the_window_reaches_back_so_far_and_no_farther)
 {

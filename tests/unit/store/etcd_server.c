@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -249,4 +250,17 @@ const char *etcd_server_url(const struct etcd_server *e)
 pid_t etcd_server_pid(const struct etcd_server *e)
 {
 	return e->pid;
+}
+
+void etcd_server_put(struct etcd_server *e, const char *key, const char *value)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		setenv("ETCDCTL_API", "3", 1);
+		execlp("etcdctl", "etcdctl", "--endpoints", e->client_url, "put", key, value, NULL);
+		_exit(127);
+	}
+	cr_assert(pid > 0 && waitpid(pid, &status, 0) == pid && !status, "etcdctl put: %d", status);
 }

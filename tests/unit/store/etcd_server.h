@@ -22,4 +22,7 @@ void etcd_server_restart(struct etcd_server *e); /* on the same port and data; d
 void etcd_server_wait(struct etcd_server *e);    /* until it answers */
 void etcd_server_wipe(struct etcd_server *e);    /* killed before: forgets its data */
 
+/* A write of another program, as etcdctl's: outside the store's keys, too. */
+void etcd_server_put(struct etcd_server *e, const char *key, const char *value);
+
 #endif
