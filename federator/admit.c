@@ -232,16 +232,40 @@ static int delete_queue(struct server_write *w, const struct hub *hub, struct er
 	cache_each(hub->cache, prefix.bytes, NULL, uses_queue, &search);
 	if (!search.job_key)
 		return check_fresh(w, err);
-	return error_set(err, ERR_FORBIDDEN, "queue \"%s\" has live work (job %s): close it first",
-			 w->name, search.job_key + prefix.size);
+	return error_set(err, ERR_FORBIDDEN,
+			 "queue \"%s\" has live work (job %s): %swait for its jobs, or cancel them",
+			 w->name, search.job_key + prefix.size,
+			 queue_is_open(w->stored) ? "close it, then " : "");
 }
 
 /* --- clusters --- */
 
 static bool take_first(struct doc *doc, void *arg)
 {
-	*(const char **)arg = doc->key;
+	*(struct doc **)arg = doc;
 	return false;
+}
+
+static bool is_cordoned(const struct doc *doc)
+{
+	auto_free(cluster_destroy) struct cluster *view = NULL;
+	struct error err;
+
+	return !cluster_view(doc, &view, &err) && view->cordoned;
+}
+
+/* One of the jobs that are there, and the step that is still to do. */
+static int fail_occupied(const struct server_write *w, struct doc *placement, struct error *err)
+{
+	auto_json *tree = doc_tree(placement);
+	const json_t *job = json_at(tree, "spec", "job", NULL);
+	auto_xfree char *cordon = xasprintf("fedctl cluster cordon %s, then ", w->name);
+
+	return error_set(
+		err, ERR_FORBIDDEN,
+		"cluster \"%s\" still has jobs (job %s/%s): %swait for them, or cancel them",
+		w->name, json_str_at(job, "namespace", NULL), json_str_at(job, "name", NULL),
+		is_cordoned(w->stored) ? "" : cordon);
 }
 
 /* With its Cluster an agent loses its voice: jobs that it has would wait for its last word for
@@ -249,18 +273,12 @@ static bool take_first(struct doc *doc, void *arg)
 static int delete_cluster(struct server_write *w, const struct hub *hub, struct error *err)
 {
 	auto_xfree char *ns = record_cluster_namespace(w->name);
-	const char *placement = NULL;
+	struct doc *placement = NULL;
 	auto_strbuf prefix = {0};
 
 	kind_key(hub_kind("placements"), ns, NULL, &prefix);
 	cache_each(hub->cache, prefix.bytes, NULL, take_first, &placement);
-	if (!placement)
-		return check_fresh(w, err);
-	return error_set(
-		err, ERR_FORBIDDEN,
-		"cluster \"%s\" still has jobs: fedctl cluster cordon %s, and wait for them "
-		"or cancel them",
-		w->name, w->name);
+	return placement ? fail_occupied(w, placement, err) : check_fresh(w, err);
 }
 
 /* --- joining --- */

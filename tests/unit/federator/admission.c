@@ -114,6 +114,42 @@ Test(admission, a_change_elsewhere_does_not_warn_again)
 	end(&s);
 }
 
+static void expect_stays(struct scene *s, const char *path, const char *said)
+{
+	const char *message;
+
+	cr_assert_eq(caller_call(s->user, "DELETE", path, NULL), 403);
+	message = json_str_at(caller_body(s->user), "message", NULL);
+	cr_expect(strstr(message, said), "%s", message);
+}
+
+Test(admission, what_still_has_jobs_names_one_and_the_step_that_is_left)
+{
+	static const char queue[] = "/apis/scheduling.volcano.sh/v1beta1/queues/q";
+	static const char cluster[] = "/apis/federator.dev/v1alpha1/clusters/a";
+	struct scene s;
+
+	begin(&s);
+	bed_put(s.bed, "queues", "{metadata: {name: q, uid: q1}, spec: {}}");
+	bed_put(s.bed, "jobs",
+		"{metadata: {name: j, uid: uid-j}, spec: {queue: q, minAvailable: 1,"
+		" tasks: [{name: t, replicas: 1, template: {spec: {containers: [{name: c}]}}}]}}");
+	bed_wait_phase(s.bed, "j", "Confirmed");
+	expect_stays(&s, queue,
+		     "(job default/j): close it, then wait for its jobs, or cancel them");
+	expect_stays(
+		&s, cluster,
+		"(job default/j): fedctl cluster cordon a, then wait for them, or cancel them");
+	cr_assert_eq(caller_call(s.user, "PATCH", queue, "{spec: {closed: true}}"), 200);
+	cr_assert_eq(caller_call(s.user, "PATCH", cluster,
+				 "{spec: {taints: [{key: federator.dev/cordoned, effect: "
+				 "NoSchedule}]}}"),
+		     200);
+	expect_stays(&s, queue, "(job default/j): wait for its jobs, or cancel them");
+	expect_stays(&s, cluster, "(job default/j): wait for them, or cancel them");
+	end(&s);
+}
+
 static void on_show(void *arg)
 {
 	cache_hold_back(bed_hub(arg)->cache, false);
