@@ -5,6 +5,7 @@
 
 #include "api/names.h"
 #include "api/quantity.h"
+#include "base/closest.h"
 #include "base/json.h"
 
 static bool is_one_of(const char *text, const char *a, const char *b)
@@ -98,24 +99,70 @@ void amounts_check(const json_t *amounts, const struct path *at, struct causes *
 	}
 }
 
-static bool is_container_resource(const char *name)
+#define HUGEPAGES "hugepages-"
+
+/* Of those that have no domain; devices have one. */
+static const char *const of_containers[] = {"cpu", "memory", "ephemeral-storage", NULL};
+static const char *const of_queues[] = {"cpu",  "memory",  "ephemeral-storage",
+					"pods", "storage", NULL};
+
+static bool is_known_resource(const char *name, const char *const *known)
 {
-	return strchr(name, '/') || is_one_of(name, "cpu", "memory") ||
-	       !strcmp(name, "ephemeral-storage") || !strncmp(name, "hugepages-", 10);
+	for (; *known; known++)
+		if (!strcmp(name, *known))
+			return true;
+	return strchr(name, '/') || !strncmp(name, HUGEPAGES, strlen(HUGEPAGES));
 }
 
-void container_amounts_check(const json_t *amounts, const struct path *at, struct causes *c)
+/* A misspelled name begins right; "gpu" is not "cpu". */
+static const char *closest_resource(const char *name, const char *const *known)
+{
+	struct closest c;
+
+	closest_init(&c, name, strlen(name));
+	for (; *known; known++)
+		if (**known == *name)
+			closest_offer(&c, *known);
+	return c.best;
+}
+
+static void fail_resource(const char *name, const char *const *known, const struct path *at,
+			  struct causes *c)
+{
+	const char *near = closest_resource(name, known);
+	auto_strbuf names = {0};
+
+	for (; *known; known++)
+		strbuf_addf(&names, "%s, ", *known);
+	causes_add_at(c, CAUSE_INVALID, at, NULL,
+		      "must be %s" HUGEPAGES "<size>, or a name with a domain such as "
+		      "nvidia.com/gpu%s%s%s",
+		      strbuf_str(&names), near ? "; did you mean \"" : "", near ? near : "",
+		      near ? "\"?" : "");
+}
+
+static void resource_names_check(const json_t *amounts, const char *const *known,
+				 const struct path *at, struct causes *c)
 {
 	const char *name;
 	json_t *value;
 
-	amounts_check(amounts, at, c);
 	json_object_foreach ((json_t *)(uintptr_t)amounts, name, value)
-		if (qualified_name_ok(name) && !is_container_resource(name) && c->n < CAUSES_ENOUGH)
-			causes_add_at(
-				c, CAUSE_INVALID, PATH_KEY(at, name), NULL,
-				"must be cpu, memory, ephemeral-storage, hugepages-<size>, or a "
-				"name with a domain such as nvidia.com/gpu");
+		if (qualified_name_ok(name) && !is_known_resource(name, known) &&
+		    c->n < CAUSES_ENOUGH)
+			fail_resource(name, known, PATH_KEY(at, name), c);
+}
+
+void container_amounts_check(const json_t *amounts, const struct path *at, struct causes *c)
+{
+	amounts_check(amounts, at, c);
+	resource_names_check(amounts, of_containers, at, c);
+}
+
+void queue_amounts_check(const json_t *amounts, const struct path *at, struct causes *c)
+{
+	amounts_check(amounts, at, c);
+	resource_names_check(amounts, of_queues, at, c);
 }
 
 static void check_against_limit(const char *name, const json_t *request, const json_t *limit,

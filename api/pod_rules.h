@@ -17,6 +17,8 @@ void expressions_check(const json_t *expressions, const struct path *at, struct 
 void amounts_check(const json_t *amounts, const struct path *at, struct causes *c);
 /* The same for what a container asks for, where a name without a domain is Kubernetes' own. */
 void container_amounts_check(const json_t *amounts, const struct path *at, struct causes *c);
+/* The same for what a queue may use, pods and storage included. */
+void queue_amounts_check(const json_t *amounts, const struct path *at, struct causes *c);
 
 /* One toleration: of pods, or of a job for clusters. */
 void toleration_check(const json_t *toleration, const struct path *at, struct causes *c);

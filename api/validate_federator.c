@@ -8,8 +8,11 @@
 
 void queue_validate(const json_t *queue, const json_t *old, struct causes *causes)
 {
-	amounts_check(json_at(queue, "spec", "capability", NULL),
-		      PATH_FIELD(PATH_FIELD(NULL, "spec"), "capability"), causes);
+	const json_t *capability = json_at(queue, "spec", "capability", NULL);
+
+	if (!old || !json_equal(capability, json_at(old, "spec", "capability", NULL)))
+		queue_amounts_check(capability, PATH_FIELD(PATH_FIELD(NULL, "spec"), "capability"),
+				    causes);
 }
 
 static bool same_taint(const json_t *a, const json_t *b)

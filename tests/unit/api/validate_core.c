@@ -37,6 +37,17 @@ Test(validate_core, federated_kinds)
 		{"{" QUEUE ", spec: {capability: {cpu: '-1'}}}",
 		 "spec.capability[cpu]: Invalid value: \"-1\": must be an amount such as 500m, 4 or 8Gi, not "
 		 "below 0\n"},
+		{"{" QUEUE
+		 ", spec: {capability: {pods: 9, storage: 1Ti, ephemeral-storage: 1Gi, hugepages-2Mi: "
+		 "2Mi}}}",
+		 ""},
+		{"{" QUEUE ", spec: {capability: {cpus: 4}}}",
+		 "spec.capability[cpus]: Invalid value: must be cpu, memory, ephemeral-storage, pods, "
+		 "storage, hugepages-<size>, or a name with a domain such as nvidia.com/gpu; did you "
+		 "mean \"cpu\"?\n"},
+		{"{" QUEUE ", spec: {capability: {gpu: 4}}}",
+		 "spec.capability[gpu]: Invalid value: must be cpu, memory, ephemeral-storage, pods, "
+		 "storage, hugepages-<size>, or a name with a domain such as nvidia.com/gpu\n"},
 		{"{" QUEUE ", spec: {capability: {nvidia.com/gpu: 500m}}}",
 		 "spec.capability[nvidia.com/gpu]: Invalid value: \"500m\": must be a whole number\n"},
 		{"{" QUEUE ", spec: {closed: 'no'}}",
