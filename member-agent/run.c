@@ -148,6 +148,7 @@ void run_set_twin(struct run *run, struct doc *doc)
 
 	if (!doc) {
 		drop_twin(run);
+		run->twin_gone_ms = env_mono_ms(run->runner->env);
 		run_poke(run);
 		return;
 	}
@@ -161,6 +162,7 @@ void run_set_twin(struct run *run, struct doc *doc)
 	note_replaced(run, t);
 	run->twin = t;
 	run->twin_version = doc->version;
+	run->twin_gone_ms = 0;
 	if (!run->memory_loaded)
 		run->memory = t->memory;
 	run->memory_loaded = true;
@@ -214,6 +216,17 @@ static void act_unknown(struct run *run)
 	say_odd(run, "asks for something that this agent does not know; nothing is started");
 }
 
+/* Whoever restores twins removes them first: what seems lost may be back in a moment. */
+static bool may_come_back(struct run *run)
+{
+	int64_t left = run->twin_gone_ms + TWIN_WAIT_MS - env_mono_ms(run->runner->env);
+
+	if (!run->twin_gone_ms || left <= 0)
+		return false;
+	run_poke_in(run, left);
+	return true;
+}
+
 static void act_lost(struct run *run)
 {
 	struct word_text text = {
@@ -223,7 +236,7 @@ static void act_lost(struct run *run)
 	};
 	bool ending;
 
-	if (run_may_yet_grow(run))
+	if (may_come_back(run) || run_may_yet_grow(run))
 		return;
 	if (run_pods_live(run, &ending))
 		run_clear_pods(run, CLEAR_ALL);

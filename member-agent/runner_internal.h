@@ -26,6 +26,7 @@
 #define DENIED_WAIT_MS  10000
 #define LOOK_AGAIN_MS   30000
 #define UNSEEN_WAIT_MS  2000
+#define TWIN_WAIT_MS    2000
 #define RETRY_BASE_MS   500
 #define RETRY_MAX_MS    15000
 
@@ -93,6 +94,7 @@ struct run {
 	struct twin *twin;           /* NULL: none */
 	int64_t twin_version;
 	char *twin_uid;               /* of the last one; NULL: there was none */
+	int64_t twin_gone_ms;         /* boot time, since; 0: it is there, or never was */
 	struct attempt_memory memory; /* the twin's, and what is not written yet */
 	bool memory_loaded, memory_unwritten;
 	struct place **places; /* by task, then index; made when the twin is there */

@@ -351,6 +351,68 @@ Test(runner, a_pod_that_its_node_lost_is_planned_anew)
 	stage_end(&s);
 }
 
+#define NEW_TWIN                                                                                    \
+	"{\"apiVersion\":\"federator.dev/v1alpha1\",\"kind\":\"Placement\",\"metadata\":{\"name\":" \
+	"\"u-0-3\",\"namespace\":\"x\",\"uid\":\"t2\",\"resourceVersion\":\"31\"},\"spec\":{"       \
+	"\"job\":{\"namespace\":\"x\",\"name\":\"j\",\"uid\":\"u\"},\"part\":0,\"generation\":3,"   \
+	"\"incarnation\":0,\"clusterUID\":\"cu\",\"work\":{\"minAvailable\":1,\"maxRetry\":0,"      \
+	"\"tasks\":" ONE_TASK "}}}"
+
+Test(runner, a_twin_that_stays_away_is_lost)
+{
+	struct stage s = {.twins = TWIN, .pods = POD("Running")};
+
+	stage_start(&s, true);
+	stage_offer(&s, 3, "Go", "Running", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 100);
+	stage_hear(&s, OWNER_OK);
+	stage_watch(&s, "/apis/federator.dev/v1alpha1/placements", "DELETED", TWIN);
+	virtual_env_advance(s.time, 1000);
+	cr_expect_not(was_asked(&s, "DELETE"), "asked %s", strbuf_str(&s.asked));
+	virtual_env_advance(s.time, 2000);
+	answer(&s, "DELETE " PODS "/j-w-0", 200, "{}");
+	event(&s, "DELETED", POD_IS("0", "30", "Running"));
+	cr_expect_str_eq(strbuf_str(&s.said), "Running: Lost:TwinLost ");
+	stage_end(&s);
+}
+
+/* Restored from a backup: between the two the attempt seems lost. */
+Test(runner, a_twin_that_is_made_anew_goes_on)
+{
+	static const char twins[] = "/apis/federator.dev/v1alpha1/placements";
+
+	for (int wait = 0; wait < 3; wait++) {
+		struct stage s = {.twins = TWIN, .pods = POD("Running")};
+
+		stage_start(&s, true);
+		stage_offer(&s, 3, "Go", "Running", "cu");
+		runner_placements_synced(s.runner);
+		virtual_env_advance(s.time, 100);
+		stage_hear(&s, OWNER_OK);
+		stage_watch(&s, twins, "DELETED", TWIN);
+		virtual_env_advance(s.time, wait * 5);
+		if (wait > 1) {
+			stage_watch(&s, "/api/v1/pods", "DELETED", POD_IS("0", "30", "Running"));
+			virtual_env_advance(s.time, 5);
+		}
+		stage_watch(&s, twins, "ADDED", NEW_TWIN);
+		virtual_env_advance(s.time, 5);
+		if (wait < 2)
+			stage_watch(&s, "/api/v1/pods", "DELETED", POD_IS("0", "32", "Running"));
+		for (int i = 0; i < 50; i++) {
+			if (stage_awaits(&s, "PATCH"))
+				stage_answer(&s, "PATCH", 200, NEW_TWIN);
+			if (stage_awaits(&s, DRY_RUN))
+				stage_answer(&s, DRY_RUN, 201, DRY_POD);
+			virtual_env_advance(s.time, 100);
+		}
+		cr_expect(stage_awaits(&s, MAKE), "wait %d: asked %s said %s", wait,
+			  strbuf_str(&s.asked), strbuf_str(&s.said));
+		stage_end(&s);
+	}
+}
+
 /* --- after the last word --- */
 
 /* The object of a pod that ended says that it runs: it stays ended, and is forgotten in its time.
