@@ -36,6 +36,11 @@ static bool is_cordoned(const json_t *cluster)
 	return false;
 }
 
+static bool is_accepted(const json_t *cluster)
+{
+	return json_is_true(json_at(cluster, "spec", "accepted", NULL));
+}
+
 static bool is_ready(const json_t *cluster)
 {
 	json_t *condition;
@@ -55,7 +60,7 @@ static const char *cluster_state(struct arena *a, const json_t *cluster, int64_t
 {
 	const char *state = is_ready(cluster) ? "Ready" : "Not heard";
 
-	if (!json_is_true(json_at(cluster, "spec", "accepted", NULL)))
+	if (!is_accepted(cluster))
 		return "Not accepted";
 	return is_cordoned(cluster) ? arena_printf(a, "%s, cordoned", state) : state;
 }
@@ -160,11 +165,15 @@ static int say(const struct session *s, const char *what)
 
 int run_cluster_accept(struct session *s)
 {
-	auto_json *patch = json_pack("{s{sb}}", "spec", "accepted", 1);
+	auto_json *patch = json_pack("{s{sb}}", "spec", "accepted", 1), *cluster = NULL;
 	struct error err;
 
-	if (!patch_cluster(s, patch, &err))
-		return say(s, "accepted");
+	if (!session_get(s, kind_find_typed("clusters"), NULL, s->inv->args[0], &cluster, &err)) {
+		if (is_accepted(cluster))
+			return say(s, "was accepted already");
+		if (!patch_cluster(s, patch, &err))
+			return say(s, "accepted");
+	}
 	if (err.code == ERR_NOT_FOUND)
 		error_set(&err, ERR_NOT_FOUND,
 			  "cluster \"%s\" has not asked to join; start its agent with a token: "

@@ -62,6 +62,13 @@ static void read_times(const json_t *attempts, struct job_facts *f)
 	}
 }
 
+/* Of pods that were over at once nobody has seen the start. */
+static bool has_run(const json_t *job)
+{
+	return json_int_at(job, 0, "status", "succeeded", NULL) ||
+	       json_int_at(job, 0, "status", "failed", NULL);
+}
+
 static void read_attempts(const json_t *job, struct job_facts *f)
 {
 	const json_t *attempts = json_at(job, "status", "dispatch", "attempts", NULL);
@@ -77,6 +84,8 @@ static void read_attempts(const json_t *job, struct job_facts *f)
 	read_times(attempts, f);
 	if (job_has_ended(f->phase) && !f->ended_ns)
 		f->ended_ns = time_at(json_at(job, "status", "state", NULL), "lastTransitionTime");
+	if (job_has_ended(f->phase) && !f->started_ns && has_run(job))
+		f->started_ns = f->ended_ns;
 }
 
 void job_facts_read(const json_t *job, struct job_facts *ret)

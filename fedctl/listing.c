@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "fedctl/amounts.h"
 #include "fedctl/commands.h"
 #include "fedctl/output.h"
 #include "fedctl/table.h"
@@ -28,7 +29,8 @@ static void add_amount(const char *name, const json_t *value, struct strbuf *out
 	if (!value)
 		return;
 	text = json_is_string(value) ? xstrdup(json_string_value(value)) : json_print(value);
-	strbuf_addf(out, "%s%s %s", out->size ? ", " : "", name, text);
+	strbuf_addf(out, "%s%s ", out->size ? ", " : "", name);
+	amount_write(name, text, out);
 }
 
 const char *listing_amounts(struct arena *a, const json_t *amounts)

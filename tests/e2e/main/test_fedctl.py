@@ -129,6 +129,11 @@ def test_wait_ends_by_what_becomes_of_the_job(fed, fedctl, name):
     fedctl.fails(REFUSED, "wait", f"{name}-none")
 
 
+def test_a_cluster_that_is_accepted_twice_was_accepted_already(fedctl):
+    """fedctl cluster accept of one that has joined | says so"""
+    assert fedctl("cluster", "accept", "arm") == "cluster arm was accepted already\n"
+
+
 def test_logs_of_one_pod(fed, fedctl, name):
     """fedctl logs --task --index --tail | the last lines of that pod alone"""
     made = long(name, replicas=2, plugins={"env": []})

@@ -29,3 +29,32 @@ Test(amounts, that_are_wrong_are_quoted)
 		cr_expect_neq(err.text[0], '\0');
 	}
 }
+
+Test(amounts, are_told_in_one_way)
+{
+	static const struct {
+		const char *resource, *quantity, *text;
+	} table[] = {
+		{"cpu", "127900m", "127.9"},
+		{"cpu", "4", "4"},
+		{"cpu", "1590m", "1.5"},
+		{"cpu", "50m", "50m"},
+		{"cpu", "0", "0"},
+		{"cpu", "-50m", "-50m"},
+		{"memory", "524224Mi", "511.9Gi"},
+		{"memory", "2560Gi", "2.5Ti"},
+		{"memory", "8Gi", "8Gi"},
+		{"memory", "1000", "1000"},
+		{"memory", "0", "0"},
+		{"memory", "9223372036854775807", "7.9Ei"},
+		{"memory", "much", "much"},
+		{"nvidia.com/gpu", "1500", "1500"},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		auto_strbuf out = {0};
+
+		amount_write(table[i].resource, table[i].quantity, &out);
+		cr_expect_str_eq(strbuf_str(&out), table[i].text);
+	}
+}

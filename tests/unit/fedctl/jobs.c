@@ -138,3 +138,24 @@ Test(jobs, counts_the_waiting_of_one_that_came_back_from_its_return)
 	cr_expect_eq(f.started_ns, 0);
 	cr_expect_eq(f.ended_ns, 0);
 }
+
+Test(jobs, that_were_over_at_once_have_run)
+{
+	struct job_facts f;
+	auto_json *quick = read_job("status:\n"
+				    "  state: {phase: Completed}\n"
+				    "  succeeded: 1\n"
+				    "  dispatch:\n"
+				    "    attempts:\n"
+				    "    - {generation: 1, cluster: a, endedAt: "
+				    "\"2026-01-01T00:00:07Z\"}\n",
+				    &f);
+	auto_json *never = NULL;
+
+	cr_expect_eq(seconds(&f, f.started_ns), seconds(&f, f.ended_ns));
+	never = read_job("status: {state: {phase: Failed, lastTransitionTime: "
+			 "\"2026-01-01T00:00:07Z\"}}\n",
+			 &f);
+	cr_expect_eq(f.started_ns, 0);
+	cr_expect_eq(seconds(&f, f.ended_ns), 7);
+}
