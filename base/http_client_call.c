@@ -172,7 +172,27 @@ static const char *const *warnings(CURL *easy, struct arena *a)
 	return texts;
 }
 
-/* The system's own word where there is one: "connection refused" says more than curl. */
+/* What people understand, in place of libcurl's words. */
+static const char *plain_reason(CURLcode result)
+{
+	switch (result) {
+	case CURLE_GOT_NOTHING:
+	case CURLE_PARTIAL_FILE:
+	case CURLE_RECV_ERROR:
+	case CURLE_SEND_ERROR:
+	case CURLE_HTTP2:
+	case CURLE_HTTP2_STREAM:
+		return "the connection broke off";
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_WEIRD_SERVER_REPLY:
+		return "what came back is not HTTP";
+	default:
+		return NULL;
+	}
+}
+
+/* The system's own word where there is one: "connection refused" says more than curl. What broke
+ * off for TLS's sake says why. */
 static const char *failure_reason(const struct http_call *call)
 {
 	long number = 0;
@@ -180,7 +200,17 @@ static const char *failure_reason(const struct http_call *call)
 	curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &number);
 	if (call->result == CURLE_COULDNT_CONNECT && number)
 		return strerror((int)number);
+	if (plain_reason(call->result) && !strstr(call->reason, "SSL"))
+		return plain_reason(call->result);
 	return call->reason[0] ? call->reason : curl_easy_strerror(call->result);
+}
+
+static void error_no_answer(int64_t timeout_ms, enum error_code code, struct error *err)
+{
+	bool whole = timeout_ms % 1000 == 0;
+
+	error_set(err, code, "no answer within %lld %s",
+		  (long long)(whole ? timeout_ms / 1000 : timeout_ms), whole ? "s" : "ms");
 }
 
 static void answer_error(const struct http_call *call, struct error *err)
@@ -196,7 +226,7 @@ static void answer_error(const struct http_call *call, struct error *err)
 		code = ERR_TOO_LARGE;
 
 	if (call->timed_out)
-		error_set(err, code, "no answer within %lld ms", (long long)call->timeout_ms);
+		error_no_answer(call->timeout_ms, code, err);
 	else if (call->too_large)
 		error_set(err, code, "the answer is larger than %u MiB", CLIENT_MAX_ANSWER >> 20);
 	else if (call->result == CURLE_ABORTED_BY_CALLBACK)

@@ -29,7 +29,7 @@ struct logs {
 	struct timer *timer;
 	struct http_call *stream;
 	enum job_phase phase; /* the job, as last seen */
-	bool deleted;
+	bool deleting, deleted;
 	int64_t tasks;
 	int64_t generation, restarts; /* which start it is in */
 	bool read;                    /* a log was read to its end, that of these: */
@@ -65,6 +65,7 @@ static void job_seen(struct logs *l, const json_t *job)
 	l->phase = f.phase;
 	l->generation = f.generation;
 	l->restarts = json_int_at(job, 0, "status", "retryCount", NULL);
+	l->deleting = f.deleting;
 	l->tasks = f.tasks;
 }
 
@@ -82,13 +83,23 @@ static void start(struct logs *l)
 	}
 }
 
+static void fail_deleted(struct logs *l)
+{
+	struct error err;
+
+	error_set(&err, ERR_NOT_FOUND, "job %s was deleted before it had ended", l->name);
+	fail(l, &err);
+}
+
 /* After the end of a pod's log the job ends too, or starts again, or goes on without the pod. */
 static void settle(struct logs *l)
 {
 	bool again = l->generation != l->read_generation || l->restarts != l->read_restarts;
 
-	if (job_has_ended(l->phase) || l->deleted) {
+	if (job_has_ended(l->phase)) {
 		finish(l);
+	} else if (l->deleted) {
+		fail_deleted(l);
 	} else if (l->phase == JOB_RUNNING && again) {
 		timer_stop(l->timer);
 		l->read = l->begun = false;
@@ -120,7 +131,7 @@ static void on_timer(void *arg)
 
 	if (!l->read) {
 		open_log(l);
-	} else if (l->phase == JOB_RUNNING && l->tasks > 1) {
+	} else if (l->phase == JOB_RUNNING && l->tasks > 1 && !l->deleting) {
 		fprintf(stderr, "the pod has ended; job %s goes on\n", l->name);
 		finish(l);
 	}

@@ -18,6 +18,16 @@
 
 /* --- open, close --- */
 
+/* Who was not told which file may lack that of the federator. */
+static int fail_config(const char *file, struct error *err)
+{
+	auto_xfree char *why = xstrdup(err->text);
+	bool hint = !file && err->code == ERR_NOT_FOUND;
+
+	return error_set(err, err->code, "kubeconfig (--kubeconfig, KUBECONFIG): %s%s", why,
+			 hint ? "; after a ./quickstart: eval \"$(./quickstart env)\"" : "");
+}
+
 /* --server overrules the file, and does without one. */
 static int read_config(const struct invocation *inv, struct kube_config *ret, struct error *err)
 {
@@ -26,7 +36,7 @@ static int read_config(const struct invocation *inv, struct kube_config *ret, st
 	struct kube_config config = {0};
 
 	if (kube_config_read(file, context, &config, err) && (!server || file || context))
-		return error_prefix(err, "kubeconfig (--kubeconfig, KUBECONFIG)");
+		return fail_config(file, err);
 	if (server) {
 		free(config.server);
 		config.server = xstrdup(server);
@@ -240,27 +250,42 @@ const char *failure_reason(const struct error *err)
 	return colon ? colon + 2 : err->text;
 }
 
+/* What is the matter with the address, when nobody answers there properly. */
+static const char *address_hint(const char *server)
+{
+	return strncmp(server, "http://", 7) ? "" : "; the federator speaks https";
+}
+
+static const char *unreachable_hint(const char *server)
+{
+	if (*address_hint(server))
+		return address_hint(server);
+	if (!strncmp(server, "https://127.0.0.1:", 18))
+		return "; is it running? ./quickstart starts it";
+	return "; is it running, and is that its address?";
+}
+
 void session_translate(const struct session *s, bool reads, struct error *err)
 {
 	auto_xfree char *r = xstrdup(failure_reason(err));
+	const char *server = s->config.server;
 
 	if (islower((unsigned char)r[*r != '\0']))
 		*r = (char)tolower((unsigned char)*r); /* "SSL" stays */
 	if (err->code == ERR_UNREACHABLE)
-		error_set(err, ERR_UNREACHABLE,
-			  "cannot reach the federator at %s: %s; is it running? (fedctl version, "
-			  "./quickstart)",
-			  s->config.server, r);
+		error_set(err, ERR_UNREACHABLE, "cannot reach the federator at %s: %s%s", server, r,
+			  unreachable_hint(server));
 	else if (err->code == ERR_TIMEOUT)
-		error_set(err, ERR_TIMEOUT, "the federator at %s: %s%s", s->config.server, r,
+		error_set(err, ERR_TIMEOUT, "the federator at %s: %s%s", server, r,
 			  reads ? "" : "; what was asked may yet be done");
 	else if (reads)
-		error_set(err, ERR_UNREACHABLE, "the federator at %s: %s", s->config.server, r);
+		error_set(err, ERR_UNREACHABLE, "the federator at %s: %s%s", server, r,
+			  address_hint(server));
 	else
 		error_set(err, ERR_UNKNOWN_OUTCOME,
-			  "the federator at %s: %s; what was asked may have been done: look before "
-			  "you ask again",
-			  s->config.server, r);
+			  "the federator at %s: %s%s; what was asked may have been done: look "
+			  "before you ask again",
+			  server, r, address_hint(server));
 }
 
 bool error_is_of_transport(const struct error *err)

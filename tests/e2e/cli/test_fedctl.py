@@ -6,7 +6,9 @@ import time
 
 import pytest
 import yaml
-from harness import argv, jobs
+from harness import argv, jobs, wait
+from harness.etcd import Etcd
+from harness.federation import Hub
 
 
 def job(name, queue="default", replicas=1):
@@ -238,6 +240,44 @@ def test_who_watches_is_told_within_five_seconds_why_nothing_comes(run, lonely_h
     assert lines[0].startswith("Warning: the federator is not able to answer yet: ")
     assert lines[0].endswith(trouble)
     assert lines[1].startswith("error: timed out: "), lines
+
+
+def test_who_watches_is_told_that_the_federator_is_back(run):
+    """With the first word of it."""
+    hub = Hub(run, "brief-hub", etcd=Etcd(run, "brief-etcd").start()).start()
+    with open(run.write("watch.err", ""), "r+") as heard, subprocess.Popen(
+            argv.fedctl(hub.kubeconfig, ["get", "queues", "--watch"]), env=run.env, text=True,
+            stdout=subprocess.PIPE, stderr=heard) as watcher:
+        def warnings():
+            with open(heard.name) as said:
+                return said.read().splitlines()
+        assert watcher.stdout.readline().startswith("NAME")
+        hub.process.restart()
+        hub.wait_ready()
+        hub.fedctl(["queue", "create", "news"])
+        try:
+            wait.until(lambda: len(warnings()) == 2, 60, what="the second warning")
+        finally:
+            watcher.kill()
+    assert warnings()[0].startswith("Warning: lost the federator, trying again: ")
+    assert warnings()[1] == "Warning: the federator is back"
+
+
+def test_a_federator_that_speaks_tls_is_not_reached_without(memory_hub):
+    url = memory_hub.url.replace("https", "http")
+    done = memory_hub.fedctl(["get", "jobs", "--server", url], check=False)
+    assert done.returncode == 3
+    assert done.stderr == (f"error: the federator at {url}: the connection broke off; the "
+                           "federator speaks https\n")
+
+
+def test_who_has_no_kubeconfig_is_shown_one(run):
+    env = dict(run.env, HOME="/nonexistent")
+    env.pop("KUBECONFIG", None)
+    done = subprocess.run([argv.fedctl("", [])[0], "get", "jobs"], capture_output=True, text=True,
+                          timeout=60, env=env)
+    assert done.returncode == 1
+    assert done.stderr.endswith('; after a ./quickstart: eval "$(./quickstart env)"\n')
 
 
 @pytest.mark.parametrize("args", [["get", "queues", "--timeout", "5s"],

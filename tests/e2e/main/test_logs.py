@@ -3,7 +3,7 @@ import subprocess
 import threading
 import time
 
-from harness import argv, jobs
+from harness import argv, jobs, wait
 from harness.paths import ROOT
 
 
@@ -48,6 +48,15 @@ def test_each_line_comes_within_a_second_and_the_log_ends_with_the_job(fed, name
     late = [came - float(said) for came, said in follower.lines[2:]]  # after the start
     assert max(late) < 1, late
     jobs.wait_phase(fed.hub, name, "Completed")
+
+
+def test_a_job_that_is_cancelled_does_not_end_well(fed, name):
+    """a job is cancelled under `fedctl logs -f` | it says so, exit 1"""
+    jobs.submit(fed.hub, clock(name, 600))
+    follower = Follower(fed, name)
+    wait.until(lambda: follower.lines, 30)
+    fed.hub.fedctl(["cancel", name])
+    assert follower.wait() == (1, f"error: job {name} was deleted before it had ended\n")
 
 
 def test_hello_says_where_it_is(fed):

@@ -21,6 +21,13 @@ static struct http_client *plain_client(struct loop *loop, int port)
 
 /* --- what a lost call may have done --- */
 
+static void expect_end(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = end ? strlen(end) : 0;
+
+	cr_expect(!end || (n >= m && !strcmp(text + n - m, end)), "%s", text);
+}
+
 Test(http_client_faults, tells_what_may_have_happened)
 {
 	static const struct {
@@ -29,24 +36,47 @@ Test(http_client_faults, tells_what_may_have_happened)
 		int status; /* 0: code counts */
 		enum error_code code;
 		unsigned requests;
+		const char *text; /* how the error ends; NULL: whatever */
 	} cases[] = {
-		{{{RUDE_CUT}}, {.method = "POST"}, 0, ERR_UNKNOWN_OUTCOME, 1},
+		{{{RUDE_CUT}},
+		 {.method = "POST"},
+		 0,
+		 ERR_UNKNOWN_OUTCOME,
+		 1,
+		 ": the connection broke off"},
 		{{{RUDE_CUT}}, {.method = "GET"}, 0, ERR_UNKNOWN_OUTCOME, 1},
 		{{{RUDE_CUT}}, {.stream = true}, 0, ERR_UNKNOWN_OUTCOME, 1},
 		{{{RUDE_REFUSE}}, {.method = "POST"}, 0, ERR_UNKNOWN_OUTCOME, 0},
-		{{{RUDE_HUSH}}, {.method = "POST", .timeout_ms = 50}, 0, ERR_TIMEOUT, 1},
+		{{{RUDE_HUSH}},
+		 {.method = "POST", .timeout_ms = 50},
+		 0,
+		 ERR_TIMEOUT,
+		 1,
+		 ": no answer within 50 ms"},
+		{{{RUDE_HUSH}},
+		 {.method = "GET", .timeout_ms = 1000},
+		 0,
+		 ERR_TIMEOUT,
+		 1,
+		 ": no answer within 1 s"},
 		{{{RUDE_HUSH}}, {.stream = true, .timeout_ms = 50}, 0, ERR_TIMEOUT, 1},
 		{{{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", RUDE_CLOSE}},
 		 {.method = "GET"},
 		 0,
 		 ERR_UNKNOWN_OUTCOME,
-		 1},
+		 1,
+		 ": the connection broke off"},
 		{{{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"}},
 		 {.method = "PUT", .timeout_ms = 50},
 		 0,
 		 ERR_TIMEOUT,
 		 1},
-		{{{CHUNKED "5\r\nabc", RUDE_CLOSE}}, {.stream = true}, 0, ERR_UNKNOWN_OUTCOME, 1},
+		{{{CHUNKED "5\r\nabc", RUDE_CLOSE}},
+		 {.stream = true},
+		 0,
+		 ERR_UNKNOWN_OUTCOME,
+		 1,
+		 ": the connection broke off"},
 		{{{CHUNKED "5\r\nabcde\r\n", RUDE_CLOSE}},
 		 {.stream = true},
 		 0,
@@ -68,7 +98,8 @@ Test(http_client_faults, tells_what_may_have_happened)
 		 {.method = "POST"},
 		 0,
 		 ERR_UNKNOWN_OUTCOME,
-		 1},
+		 1,
+		 ": what came back is not HTTP"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -85,6 +116,7 @@ Test(http_client_faults, tells_what_may_have_happened)
 			cr_expect_eq(o.answer.err.code, cases[i].code, "%zu: %s", i,
 				     o.answer.err.text);
 			cr_expect(strstr(o.answer.err.text, "http://127.0.0.1:"));
+			expect_end(o.answer.err.text, cases[i].text);
 		}
 		http_client_destroy(c);
 		loop_run(loop);
