@@ -197,8 +197,8 @@ def test_lease_deleted(fed, name):
 
 
 @pytest.fixture
-def lane(run):
-    made = Lane(run, "anew", NodeShape(1, cpu="2"))
+def lane(run, name):
+    made = Lane(run, f"anew-{name}", NodeShape(1, cpu="2"))
     yield made.start()
     made.end()
 
