@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/pki.h"
 #include "kube/informer.h"
 
 #define RETRY_BASE_MS 500
@@ -59,6 +60,18 @@ static bool went_back(struct link *l, int64_t version)
 	return true;
 }
 
+/* The CA tells one hub from another; it outlives a Cluster there. */
+static void set_identity(struct link *l)
+{
+	const struct agent *a = l->agent;
+	auto_xfree char *hub = NULL;
+	char hash[72];
+
+	if (a->identity.ca_pem && !pki_cert_hash(a->identity.ca_pem, hash, NULL))
+		hub = xasprintf("%s/%s", hash, a->settings.name);
+	runner_set_identity(a->runner, a->identity.cluster_uid, hub, l->incarnation);
+}
+
 static void on_hello(const struct kube_answer *a, void *arg)
 {
 	struct link *l = arg;
@@ -85,7 +98,7 @@ static void on_hello(const struct kube_answer *a, void *arg)
 	l->agent->term = xasprintf("%s.%lld", l->agent->identity.cluster_uid, (long long)term);
 	kube_set_header(l->agent->hub, AGENT_TERM_HEADER, l->agent->term);
 	runner_set_term(l->agent->runner, term);
-	runner_set_identity(l->agent->runner, l->agent->identity.cluster_uid, l->incarnation);
+	set_identity(l);
 	log_info("link", "speaks for cluster %s in term %lld", l->agent->settings.name,
 		 (long long)term);
 	l->up(l->agent);

@@ -170,23 +170,36 @@ void run_set_twin(struct run *run, struct doc *doc)
 	run_poke(run);
 }
 
-static bool is_of_owner(const struct runner *r, const char *cluster_uid, int64_t incarnation)
+static bool is_our_incarnation(const struct runner *r, int64_t incarnation)
 {
-	if (r->cluster_uid && strcmp(r->cluster_uid, cluster_uid))
-		return false;
 	return r->incarnation < 0 || r->incarnation == incarnation;
+}
+
+static bool is_our_cluster(const struct runner *r, const char *uid)
+{
+	return !r->cluster_uid || !strcmp(r->cluster_uid, uid);
+}
+
+/* A Cluster of our name was there before us. It went only when no Placement of it was left, so that
+ * the hub's word holds for what it had claimed too. */
+static bool is_our_predecessor(const struct runner *r, const struct twin *t)
+{
+	return r->hub && t->hub && !strcmp(r->hub, t->hub);
 }
 
 bool run_is_ours(const struct run *run)
 {
-	return is_of_owner(run->runner, run->placement->cluster_uid, run->placement->incarnation);
+	return is_our_cluster(run->runner, run->placement->cluster_uid) &&
+	       is_our_incarnation(run->runner, run->placement->incarnation);
 }
 
 bool run_is_anothers(const struct run *run)
 {
+	const struct runner *r = run->runner;
 	const struct twin *t = run->twin;
 
-	return t && !is_of_owner(run->runner, t->cluster_uid, t->incarnation);
+	return t && (!is_our_incarnation(r, t->incarnation) ||
+		     (!is_our_cluster(r, t->cluster_uid) && !is_our_predecessor(r, t)));
 }
 
 bool run_is_absent(const struct run *run)

@@ -82,7 +82,8 @@ static bool class_is_known(const char *priority_class, void *arg)
 /* A twin as it would be, so that pods can be made from it before it is there. */
 static int make_draft(struct claim *c, struct error *err)
 {
-	auto_json *tree = twin_make(c->run->placement, c->run->placement_doc->version, c->work);
+	auto_json *tree =
+		twin_make(c->run->placement, NULL, c->run->placement_doc->version, c->work);
 	auto_xfree char *bytes = json_print(tree);
 	auto_free(doc_unref) struct doc *doc = doc_create(c->run->name, bytes, strlen(bytes));
 

@@ -43,7 +43,8 @@ static void on_twin_made(enum create_result result, const char *object, size_t s
 void run_make_twin(struct run *run)
 {
 	const struct placement *p = run->placement;
-	auto_json *tree = twin_make(p, run->placement_doc->version, claim_work(run->claim));
+	auto_json *tree =
+		twin_make(p, run->runner->hub, run->placement_doc->version, claim_work(run->claim));
 	auto_xfree char *path = twins_path(p->job_ns);
 	struct create_request request = {
 		.path = path,

@@ -369,6 +369,7 @@ void runner_destroy(struct runner *r)
 	free(r->cluster);
 	free(r->own_namespace);
 	free(r->cluster_uid);
+	free(r->hub);
 	free(r);
 }
 
@@ -388,10 +389,13 @@ void runner_set_term(struct runner *r, int64_t term)
 	r->term = term;
 }
 
-void runner_set_identity(struct runner *r, const char *cluster_uid, int64_t incarnation)
+void runner_set_identity(struct runner *r, const char *cluster_uid, const char *hub,
+			 int64_t incarnation)
 {
 	free(r->cluster_uid);
 	r->cluster_uid = cluster_uid ? xstrdup(cluster_uid) : NULL;
+	free(r->hub);
+	r->hub = hub ? xstrdup(hub) : NULL;
 	r->incarnation = incarnation;
 	runner_poke_all(r);
 }

@@ -49,8 +49,10 @@ void runner_placements_synced(struct runner *r);
 /* The term is the upper half of every sequence number: set before the first claim. */
 void runner_set_term(struct runner *r, int64_t term);
 /* What Placements must name to be acted on; cluster_uid NULL, incarnation -1: not checked. A
- * Placement of another Cluster or incarnation is neither started, ended nor forgotten. */
-void runner_set_identity(struct runner *r, const char *cluster_uid, int64_t incarnation);
+ * Placement of another Cluster or incarnation is neither started, ended nor forgotten; twins of an
+ * earlier Cluster are, where they name the same hub ("<hash of its CA>/<our name there>"). */
+void runner_set_identity(struct runner *r, const char *cluster_uid, const char *hub,
+			 int64_t incarnation);
 
 /* --- orphans: attempts that live here and have no Placement --- */
 size_t runner_orphans(const struct runner *r);

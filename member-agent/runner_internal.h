@@ -147,6 +147,7 @@ struct runner {
 	void *on_orphans_arg;
 	int64_t term, reports, incarnation;
 	char *cluster_uid;
+	char *hub; /* ANNOTATION_HUB of what is claimed now; NULL: none */
 
 	struct informer *informers[KINDS];
 	unsigned synced;

@@ -448,7 +448,7 @@ void standalone_begin(struct standalone *s)
 	struct runner *r = s->agent->runner;
 
 	runner_set_term(r, term_of(s));
-	runner_set_identity(r, s->agent->member_uid, 0);
+	runner_set_identity(r, s->agent->member_uid, NULL, 0);
 	set_default_queue(s);
 	s->jobs = watch(s, "/apis/batch.volcano.sh/v1alpha1/jobs", on_job);
 	s->queues = watch(s, "/apis/scheduling.volcano.sh/v1beta1/queues", on_queue);

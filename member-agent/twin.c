@@ -165,7 +165,8 @@ static void set_identity(json_t *meta, const struct placement *p)
 	json_set_str(labels, LABEL_GENERATION, generation);
 }
 
-json_t *twin_make(const struct placement *p, int64_t claim_version, const json_t *work)
+json_t *twin_make(const struct placement *p, const char *hub, int64_t claim_version,
+		  const json_t *work)
 {
 	json_t *t = json_object(), *meta, *spec;
 	auto_xfree char *claim = xasprintf("%lld", (long long)claim_version);
@@ -177,6 +178,8 @@ json_t *twin_make(const struct placement *p, int64_t claim_version, const json_t
 	json_set_str(meta, "namespace", p->job_ns);
 	set_identity(meta, p);
 	json_set_str(json_object_need(meta, "annotations"), ANNOTATION_CLAIM, claim);
+	if (hub)
+		json_set_str(json_object_need(meta, "annotations"), ANNOTATION_HUB, hub);
 	json_object_set_new(meta, "finalizers", json_pack("[s]", FINALIZER_TWIN));
 	spec = json_deep_copy(json_object_get(p->tree, "spec"));
 	json_object_set_new(spec, "work", json_deep_copy(work));
@@ -320,7 +323,9 @@ static int read_work(struct twin *t, const json_t *work, struct error *err)
 static void read_meta(struct twin *t, const struct placement *p)
 {
 	const char *claim = meta_annotation(&p->meta, ANNOTATION_CLAIM);
+	const char *hub = meta_annotation(&p->meta, ANNOTATION_HUB);
 
+	t->hub = hub ? arena_strdup(&t->arena, hub) : NULL;
 	t->claim_version = claim ? strtoll(claim, NULL, 10) : 0;
 	t->meta = p->meta;
 	t->meta.name = arena_strdup(&t->arena, p->meta.name);

@@ -25,6 +25,7 @@ struct twin {
 	struct meta meta;
 	const char *job_ns, *job_name, *job_uid, *queue;
 	const char *cluster_uid; /* of the Cluster that claimed it */
+	const char *hub;         /* where, as ANNOTATION_HUB; NULL: not known */
 	int64_t part, generation, incarnation, claim_version, grace_s;
 	int32_t min_available, min_success, max_retry;
 	bool plugin_env, plugin_svc;
@@ -43,8 +44,9 @@ json_t *twin_work(const struct job *job, const struct placement *p,
 		  bool (*class_known)(const char *priority_class, void *arg), void *arg,
 		  struct error *err);
 
-/* The object to create; the caller's. */
-json_t *twin_make(const struct placement *p, int64_t claim_version, const json_t *work);
+/* The object to create; the caller's. hub: as ANNOTATION_HUB, or NULL. */
+json_t *twin_make(const struct placement *p, const char *hub, int64_t claim_version,
+		  const json_t *work);
 /* INVALID when it is not one of ours or was bent. */
 int twin_view(const struct doc *d, struct twin **ret, struct error *err);
 void twin_destroy(struct twin *t);

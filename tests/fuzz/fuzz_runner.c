@@ -140,7 +140,7 @@ static void scene_begin(struct scene *s, const uint8_t *bytes, size_t n)
 	s->member = wire_connect(s->wire);
 	s->runner = runner_create(wire_env(s->wire), s->member, &s->owner, &config, NULL, NULL);
 	runner_set_term(s->runner, 1);
-	runner_set_identity(s->runner, "cu", 0);
+	runner_set_identity(s->runner, "cu", NULL, 0);
 }
 
 static void scene_end(struct scene *s)

@@ -195,7 +195,7 @@ Test(claim, an_offer_to_another_cluster_or_of_another_incarnation_is_not_touched
 		runner_placements_synced(s.runner);
 		virtual_env_advance(s.time, 60000);
 		expect_said(&s, "another cluster", "");
-		runner_set_identity(s.runner, "cu", 1);
+		runner_set_identity(s.runner, "cu", HUB, 1);
 		stage_offer(&s, 4, "Go", states[i], "cu");
 		virtual_env_advance(s.time, 60000);
 		expect_said(&s, "another incarnation", "");

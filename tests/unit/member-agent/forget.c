@@ -99,6 +99,32 @@ Test(forget, what_another_hub_claimed_is_kept_for_it)
 	stage_end(&s);
 }
 
+#define AT_HUB(hub) "\"annotations\":{\"federator.dev/hub\":\"" hub "\"},"
+
+/* The Cluster was deleted on our hub, and we have joined it anew under its name: that it is not
+ * there is the hub's word for what the former had claimed, too. */
+Test(forget, what_a_former_cluster_of_ours_has_ended_goes)
+{
+	static const struct {
+		const char *hub, *twin;
+		bool goes;
+	} cases[] = {
+		{"ours", TWIN_BY("former", AT_HUB(HUB), ONE_TASK), true},
+		{"our name elsewhere", TWIN_BY("former", AT_HUB("sha256:cd/c"), ONE_TASK), false},
+		{"another name", TWIN_BY("former", AT_HUB("sha256:ab/d"), ONE_TASK), false}};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct stage s = {.twins = cases[i].twin, .pods = POD("Succeeded"), .absent = true};
+
+		stage_start(&s, true);
+		runner_placements_synced(s.runner);
+		run_for(&s, 20000);
+		cr_expect_eq(stage_awaits(&s, "DELETE " TWIN_PATH), cases[i].goes, "%s: asked %s",
+			     cases[i].hub, strbuf_str(&s.asked));
+		stage_end(&s);
+	}
+}
+
 Test(forget, what_runs_of_another_hub_is_an_orphan)
 {
 	struct stage s = {.twins = TWIN_BY("other", "", ONE_TASK), .pods = POD("Running")};

@@ -351,7 +351,7 @@ void stage_start(struct stage *s, bool clean)
 	s->owner.ops = &owner_ops;
 	s->runner =
 		runner_create(virtual_env_seam(s->time), s->member, &s->owner, &config, NULL, NULL);
-	runner_set_identity(s->runner, "cu", 0);
+	runner_set_identity(s->runner, "cu", HUB, 0);
 	runner_on_orphans(s->runner, on_orphans, s);
 	while (answer_a_list(s))
 		;

@@ -10,6 +10,7 @@
 #include "member-agent/runner.h"
 
 #define W_MS 30000
+#define HUB  "sha256:ab/c" /* whom it listens to, as ANNOTATION_HUB */
 
 struct stage {
 	struct virtual_env *time;

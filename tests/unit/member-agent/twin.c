@@ -59,7 +59,7 @@ static struct twin *make_twin(bool class_known)
 	cr_assert_eq(placement_view(placement_doc, &p, &err), 0, "%s", err.text);
 	work = twin_work(job, p, is_high, &class_known, &err);
 	cr_assert_not_null(work, "%s", err.text);
-	tree = twin_make(p, 77, work);
+	tree = twin_make(p, "sha256:ab/gpu", 77, work);
 	json_set_str(json_object_get(tree, "metadata"), "uid", "twin-uid");
 	bytes = json_print(tree);
 	twin_doc = doc_of(bytes);
@@ -77,6 +77,7 @@ Test(twin, it_keeps_the_attempt_as_it_was_claimed)
 	cr_expect_str_eq(json_str_at(labels, "federator.dev/uid", NULL), "0123456789abcdef");
 	cr_expect_str_eq(json_str_at(labels, "federator.dev/generation", NULL), "3");
 	cr_expect_eq(t->claim_version, 77);
+	cr_expect_str_eq(t->hub, "sha256:ab/gpu");
 	cr_expect_eq(json_array_size(json_at(t->tree, "metadata", "finalizers", NULL)), 1);
 	cr_expect_eq(t->n_tasks, 2);
 	cr_expect_eq(t->tasks[1].replicas, 2, "the placement's size counts");
