@@ -12,8 +12,8 @@ struct closest {
 };
 
 void closest_init(struct closest *c, const char *word, size_t n);
-/* Keeps the candidate if it is nearer than those before: at most a third of the word's letters away,
- * at most 3, and 1 where that is less than one. Letters that are swapped count as one. */
+/* Keeps the candidate if it is nearer than those before: at most a third of the word's letters
+ * away, at most 3, and 1 where that is less than one. Letters that are swapped count as one. */
 void closest_offer(struct closest *c, const char *candidate);
 
 #endif
