@@ -6,12 +6,14 @@ from . import paths, wait
 
 
 class Etcd:
-    def __init__(self, run, name, version="3.4", fsync=True):
+    """data: its folder, where that shall not lie in memory with all else of the run."""
+
+    def __init__(self, run, name, version="3.4", fsync=True, data=None):
         ports = run.ports()
         client, peer = ports.take(), ports.take()
         self.name, self.version, self.port = name, version, client
         self.url = f"http://127.0.0.1:{client}"
-        self.data = run.dir(name)
+        self.data = data or run.dir(name)
         peer_url = f"http://127.0.0.1:{peer}"
         argv = [self._program(), "--name", "m0", "--data-dir", self.data, "--logger", "zap",
                 "--listen-client-urls", self.url, "--advertise-client-urls", self.url,
