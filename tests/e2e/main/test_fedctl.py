@@ -129,6 +129,14 @@ def test_wait_ends_by_what_becomes_of_the_job(fed, fedctl, name):
     fedctl.fails(REFUSED, "wait", f"{name}-none")
 
 
+def test_a_job_that_is_over_at_once_has_run(fed, fedctl, name):
+    """fedctl get of a job whose pod ends at once | RAN says how long"""
+    jobs.submit(fed.hub, jobs.job(name, jobs.task(run_seconds=0), placement=jobs.only_in("arm")))
+    jobs.wait_phase(fed.hub, name, "Completed")
+    header, row = fedctl("get", "jobs", name).splitlines()
+    assert re.fullmatch(r"\d+s", row[header.index("RAN"):].strip()), row
+
+
 def test_a_cluster_that_is_accepted_twice_was_accepted_already(fedctl):
     """fedctl cluster accept of one that has joined | says so"""
     assert fedctl("cluster", "accept", "arm") == "cluster arm was accepted already\n"
