@@ -15,8 +15,7 @@
 #define LABEL_TASK_INDEX    "volcano.sh/task-index"
 #define LABEL_QUEUE         "volcano.sh/queue-name"
 
-#define ANNOTATION_HUB "federator.dev/hub" /* of twins: "<hash of the hub's CA>/<our name there>"  \
-					    */
+#define ANNOTATION_HUB    "federator.dev/hub" /* of twins: "<hash of the CA>/<our name there>" */
 #define ANNOTATION_CLAIM  "federator.dev/claim-version" /* of twins: the Placement's version */
 #define FINALIZER_TWIN    "federator.dev/forget"
 #define FINALIZER_OUTCOME "federator.dev/outcome" /* of pods, until they are counted */

@@ -28,101 +28,90 @@ static void expect_end(const char *text, const char *end)
 	cr_expect(!end || (n >= m && !strcmp(text + n - m, end)), "%s", text);
 }
 
+struct loss {
+	const char *steps[2][4]; /* of two connections */
+	struct http_call_spec spec;
+	int status; /* 0: code counts */
+	enum error_code code;
+	unsigned requests;
+	const char *text; /* how the error ends; NULL: whatever */
+};
+
+static const struct loss losses[] = {
+	{{{RUDE_CUT}}, {.method = "POST"}, 0, ERR_UNKNOWN_OUTCOME, 1, ": the connection broke off"},
+	{{{RUDE_CUT}}, {.method = "GET"}, 0, ERR_UNKNOWN_OUTCOME, 1},
+	{{{RUDE_CUT}}, {.stream = true}, 0, ERR_UNKNOWN_OUTCOME, 1},
+	{{{RUDE_REFUSE}}, {.method = "POST"}, 0, ERR_UNKNOWN_OUTCOME, 0},
+	{{{RUDE_HUSH}},
+	 {.method = "POST", .timeout_ms = 50},
+	 0,
+	 ERR_TIMEOUT,
+	 1,
+	 ": no answer within 50 ms"},
+	{{{RUDE_HUSH}},
+	 {.method = "GET", .timeout_ms = 1000},
+	 0,
+	 ERR_TIMEOUT,
+	 1,
+	 ": no answer within 1 s"},
+	{{{RUDE_HUSH}}, {.stream = true, .timeout_ms = 50}, 0, ERR_TIMEOUT, 1},
+	{{{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", RUDE_CLOSE}},
+	 {.method = "GET"},
+	 0,
+	 ERR_UNKNOWN_OUTCOME,
+	 1,
+	 ": the connection broke off"},
+	{{{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"}},
+	 {.method = "PUT", .timeout_ms = 50},
+	 0,
+	 ERR_TIMEOUT,
+	 1},
+	{{{CHUNKED "5\r\nabc", RUDE_CLOSE}},
+	 {.stream = true},
+	 0,
+	 ERR_UNKNOWN_OUTCOME,
+	 1,
+	 ": the connection broke off"},
+	{{{CHUNKED "5\r\nabcde\r\n", RUDE_CLOSE}}, {.stream = true}, 0, ERR_UNKNOWN_OUTCOME, 1},
+	{{{CHUNKED "5\r\nabcde\r\n"}}, {.stream = true, .timeout_ms = 50}, 0, ERR_TIMEOUT, 1},
+	{{{CHUNKED "5\r\nabcde\r\n0\r\n\r\n"}}, {.stream = true}, 200, 0, 1},
+	{{{"HTTP/1.1 200 OK\r\n\r\nuntil the end", RUDE_CLOSE}}, {.method = "GET"}, 200, 0, 1},
+	{{{"HTTP/1.1 100 Continue\r\n\r\n" OK_EMPTY}}, {.stream = true}, 200, 0, 1},
+	{{{"gibberish\r\n\r\n", RUDE_CLOSE}},
+	 {.method = "POST"},
+	 0,
+	 ERR_UNKNOWN_OUTCOME,
+	 1,
+	 ": what came back is not HTTP"},
+};
+
+static void expect_loss(const struct loss *l, const struct http_answer *a)
+{
+	cr_expect_eq(a->status, l->status, "%td", l - losses);
+	if (l->status)
+		return;
+	cr_expect_eq(a->err.code, l->code, "%td: %s", l - losses, a->err.text);
+	cr_expect(strstr(a->err.text, "http://127.0.0.1:"));
+	expect_end(a->err.text, l->text);
+}
+
 Test(http_client_faults, tells_what_may_have_happened)
 {
-	static const struct {
-		const char *steps[2][4]; /* of two connections */
-		struct http_call_spec spec;
-		int status; /* 0: code counts */
-		enum error_code code;
-		unsigned requests;
-		const char *text; /* how the error ends; NULL: whatever */
-	} cases[] = {
-		{{{RUDE_CUT}},
-		 {.method = "POST"},
-		 0,
-		 ERR_UNKNOWN_OUTCOME,
-		 1,
-		 ": the connection broke off"},
-		{{{RUDE_CUT}}, {.method = "GET"}, 0, ERR_UNKNOWN_OUTCOME, 1},
-		{{{RUDE_CUT}}, {.stream = true}, 0, ERR_UNKNOWN_OUTCOME, 1},
-		{{{RUDE_REFUSE}}, {.method = "POST"}, 0, ERR_UNKNOWN_OUTCOME, 0},
-		{{{RUDE_HUSH}},
-		 {.method = "POST", .timeout_ms = 50},
-		 0,
-		 ERR_TIMEOUT,
-		 1,
-		 ": no answer within 50 ms"},
-		{{{RUDE_HUSH}},
-		 {.method = "GET", .timeout_ms = 1000},
-		 0,
-		 ERR_TIMEOUT,
-		 1,
-		 ": no answer within 1 s"},
-		{{{RUDE_HUSH}}, {.stream = true, .timeout_ms = 50}, 0, ERR_TIMEOUT, 1},
-		{{{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", RUDE_CLOSE}},
-		 {.method = "GET"},
-		 0,
-		 ERR_UNKNOWN_OUTCOME,
-		 1,
-		 ": the connection broke off"},
-		{{{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"}},
-		 {.method = "PUT", .timeout_ms = 50},
-		 0,
-		 ERR_TIMEOUT,
-		 1},
-		{{{CHUNKED "5\r\nabc", RUDE_CLOSE}},
-		 {.stream = true},
-		 0,
-		 ERR_UNKNOWN_OUTCOME,
-		 1,
-		 ": the connection broke off"},
-		{{{CHUNKED "5\r\nabcde\r\n", RUDE_CLOSE}},
-		 {.stream = true},
-		 0,
-		 ERR_UNKNOWN_OUTCOME,
-		 1},
-		{{{CHUNKED "5\r\nabcde\r\n"}},
-		 {.stream = true, .timeout_ms = 50},
-		 0,
-		 ERR_TIMEOUT,
-		 1},
-		{{{CHUNKED "5\r\nabcde\r\n0\r\n\r\n"}}, {.stream = true}, 200, 0, 1},
-		{{{"HTTP/1.1 200 OK\r\n\r\nuntil the end", RUDE_CLOSE}},
-		 {.method = "GET"},
-		 200,
-		 0,
-		 1},
-		{{{"HTTP/1.1 100 Continue\r\n\r\n" OK_EMPTY}}, {.stream = true}, 200, 0, 1},
-		{{{"gibberish\r\n\r\n", RUDE_CLOSE}},
-		 {.method = "POST"},
-		 0,
-		 ERR_UNKNOWN_OUTCOME,
-		 1,
-		 ": what came back is not HTTP"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(losses); i++) {
 		struct loop *loop = loop_create();
 		struct outcome o = {0};
 		struct http_client *c;
 		struct rude r;
 
-		rude_init(&r, cases[i].steps, 1);
+		rude_init(&r, losses[i].steps, 1);
 		c = plain_client(loop, r.port);
-		outcome_call(loop, c, cases[i].spec, &o);
-		cr_expect_eq(o.answer.status, cases[i].status, "%zu", i);
-		if (!cases[i].status) {
-			cr_expect_eq(o.answer.err.code, cases[i].code, "%zu: %s", i,
-				     o.answer.err.text);
-			cr_expect(strstr(o.answer.err.text, "http://127.0.0.1:"));
-			expect_end(o.answer.err.text, cases[i].text);
-		}
+		outcome_call(loop, c, losses[i].spec, &o);
+		expect_loss(&losses[i], &o.answer);
 		http_client_destroy(c);
 		loop_run(loop);
 		loop_destroy(loop);
 		rude_finish(&r);
-		cr_expect_eq(r.n_requests, cases[i].requests, "%zu", i);
+		cr_expect_eq(r.n_requests, losses[i].requests, "%zu", i);
 		outcome_finish(&o);
 	}
 }
