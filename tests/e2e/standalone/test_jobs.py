@@ -61,17 +61,20 @@ def test_a_gang_waits_for_room_says_what_is_short_and_starts_when_a_node_appears
 
 
 def test_two_gangs_and_room_for_one_and_a_half_run_one_after_the_other(alone, name):
-    for which in ("a", "b"):
-        alone.submit(jobs.job(f"{name}{which}", gpu_task(3, replicas=2, run_seconds=5)))
-    alone.wait_phase(f"{name}a", "Running")
-    why = alone.wait_pending(f"{name}b", "NoRoom")
+    both = {f"{name}a", f"{name}b"}  # of one second: either may be the first
+    for each in sorted(both):
+        alone.submit(jobs.job(each, gpu_task(3, replicas=2, run_seconds=5)))
+    first = wait.until(lambda: next((n for n in both if jobs.phase(alone.job(n)) == "Running"), None),
+                       30, what="one of them to run")
+    second, = both - {first}
+    why = alone.wait_pending(second, "NoRoom")
     assert why["nearestMiss"]["resource"] == GPU
     assert GPU in why["detail"]
-    code, text = alone.explain(f"{name}b")
+    code, text = alone.explain(second)
     assert code == 0 and "Held back by" in text and GPU in text, text
-    assert not alone.pods(f"{name}b")
-    alone.wait_phase(f"{name}a", "Completed")
-    alone.wait_phase(f"{name}b", "Completed")
+    assert not alone.pods(second)
+    alone.wait_phase(first, "Completed")
+    alone.wait_phase(second, "Completed")
 
 
 def test_the_higher_priority_goes_first(alone, name):
