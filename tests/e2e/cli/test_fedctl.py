@@ -252,10 +252,11 @@ def test_who_watches_is_told_that_the_federator_is_back(run):
             with open(heard.name) as said:
                 return said.read().splitlines()
         assert watcher.stdout.readline().startswith("NAME")
-        hub.process.restart()
-        hub.wait_ready()
-        hub.fedctl(["queue", "create", "news"])
         try:
+            hub.process.end()
+            wait.until(lambda: len(warnings()) == 1, 30, what="the first warning")
+            hub.start()
+            hub.fedctl(["queue", "create", "news"])
             wait.until(lambda: len(warnings()) == 2, 60, what="the second warning")
         finally:
             watcher.kill()
