@@ -114,6 +114,7 @@ static void do_restart(struct run *run, const struct attempt_decision *d)
 	log_info("runner", "placement %s: starts again: %s", run->name, d->message);
 	run->memory.retries++;
 	run->memory.restart_at_ns = d->until_ns;
+	snprintf(run->restart_message, sizeof(run->restart_message), "%s", d->message);
 	remember(run);
 }
 

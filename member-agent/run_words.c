@@ -258,15 +258,23 @@ void word_say(struct run *run, const struct word_text *text)
 	say(run, text->state, status);
 }
 
+static struct word_text why_not_all_run(const struct run *run, bool restarting)
+{
+	if (restarting)
+		return (struct word_text){
+			.reason = "Restarting",
+			.message = run->restart_message[0] ? run->restart_message : NULL,
+		};
+	if (run->hold_reason[0])
+		return (struct word_text){.reason = run->hold_reason, .message = run->hold_message};
+	return (struct word_text){0};
+}
+
 void word_say_counts(struct run *run, bool restarting)
 {
 	int64_t wait = run->counts_said_ms + COUNTS_EVERY_MS - env_mono_ms(run->runner->env);
 	bool first = run->placement->state != PLACEMENT_RUNNING;
-	bool holds = !restarting && run->hold_reason[0];
-	struct word_text text = {.reason = restarting ? "Restarting"
-					   : holds    ? run->hold_reason
-						      : NULL,
-				 .message = holds ? run->hold_message : NULL};
+	struct word_text text = why_not_all_run(run, restarting);
 	auto_json *status = NULL;
 	auto_xfree char *print = NULL;
 

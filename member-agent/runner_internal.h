@@ -130,6 +130,7 @@ struct run {
 	unsigned tries;       /* of what failed in passing */
 	char hold_reason[64]; /* why a pod is missing for now; "": none is, or nobody knows yet */
 	char hold_message[240];
+	char restart_message[240]; /* the pod for which it starts again; "": a predecessor knew */
 };
 
 struct runner {

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from harness import wait
+from harness import jobs, wait
 from harness.paths import ROOT
 from harness.rest import ApiServer
 
@@ -212,10 +212,23 @@ def test_4_two_at_once_are_refused(checkout):
 
 
 def test_5_stop_ends_all_and_a_run_after_it_starts_all_again(checkout):
-    assert checkout.run("stop")[0] == 0
+    assert checkout.run("stop")[:2] == (0, "")
     assert checkout.processes() == []
     code, out, error = checkout.run()
     assert code == 0, out + error
+
+
+def test_5_stop_tells_of_jobs_that_run(checkout, run):
+    hub = ApiServer(run, "hub", os.path.join(checkout.home(), "hub", "admin.kubeconfig"))
+    jobs.submit(hub, jobs.job("long", jobs.task(run_seconds=3600)))
+    jobs.wait_phase(hub, "long", "Running")
+    code, out, _ = checkout.run("stop")
+    assert code == 0
+    assert out.startswith("running jobs: 1; ") and out.count("\n") == 1
+    code, out, error = checkout.run()
+    assert code == 0, out + error
+    hub.wait_for(jobs.path("long"), lambda j: jobs.dispatch_phase(j) == "Uncertain", 20)
+    jobs.delete(hub, "long")
 
 
 @pytest.mark.parametrize("servers", [("sandbox-gpu",), ("agent-arm",), ("federator",), ("etcd",),

@@ -253,6 +253,25 @@ Test(runner, a_pod_without_room_is_not_planned_without_a_pause)
 	stage_end(&s);
 }
 
+/* People should not have to wait for the last retry to learn what is wrong. */
+Test(runner, a_restart_says_which_pod_failed_and_how)
+{
+	struct stage s = {.twins = TWIN_WITH("cu", "", "3", ONE_TASK, ""), .pods = POD("Failed")};
+
+	stage_start(&s, true);
+	stage_offer(&s, 3, "Go", "Running", "cu");
+	runner_placements_synced(s.runner);
+	virtual_env_advance(s.time, 10);
+	stage_answer(&s, "PATCH /apis/federator.dev/v1alpha1/namespaces/x/placements/u-0-3/status",
+		     200, TWIN_WITH("cu", "", "3", ONE_TASK, ",\"status\":{\"retries\":1}"));
+	stage_hear(&s, OWNER_LATER); /* what was said before */
+	virtual_env_advance(s.time, 3000);
+	cr_expect(strstr(strbuf_str(&s.said), "Running:Restarting"), "said %s",
+		  strbuf_str(&s.said));
+	cr_expect_str_eq(strbuf_str(&s.message), "task w, pod 0: failed");
+	stage_end(&s);
+}
+
 /* Runs are looked at again and again: where nothing has changed, nothing is asked or said. */
 Test(runner, a_look_again_changes_nothing)
 {

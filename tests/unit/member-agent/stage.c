@@ -204,6 +204,8 @@ static void on_say(struct owner *o, const struct doc *placement, const json_t *s
 	struct stage *s = stage_of(o);
 
 	s->retries = json_int_at(status, -1, "retries", NULL);
+	strbuf_clear(&s->message);
+	strbuf_adds(&s->message, otherwise(json_str_at(status, "message", NULL), ""));
 	strbuf_clear(&s->counts);
 	if (counts)
 		json_write(&s->counts, counts);
@@ -367,6 +369,7 @@ void stage_end(struct stage *s)
 	strbuf_finish(&s->asked);
 	strbuf_finish(&s->said);
 	strbuf_finish(&s->counts);
+	strbuf_finish(&s->message);
 }
 
 void stage_forget(struct stage *s)

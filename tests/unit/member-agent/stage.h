@@ -20,6 +20,7 @@ struct stage {
 	struct strbuf asked;      /* "DELETE /path " of what was not a list or a watch */
 	struct strbuf said;       /* "Lost:TwinLost " */
 	struct strbuf counts;     /* of the word that was said last, as JSON */
+	struct strbuf message;    /* of that word */
 	struct owner owner;
 	struct runner *runner;
 	bool absent, no_lease;
