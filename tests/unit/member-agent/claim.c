@@ -21,9 +21,7 @@ static void expect_said(struct stage *s, const char *what, const char *said)
 
 static void begin(struct stage *s)
 {
-	stage_start(s, true);
-	stage_offer(s, 3, "Go", "", "cu");
-	runner_placements_synced(s->runner);
+	stage_begin(s, "");
 	virtual_env_advance(s->time, 10);
 }
 
@@ -148,9 +146,7 @@ Test(claim, what_a_predecessor_claimed_and_may_be_making_is_made_after_w)
 
 static void ask_dry_run(struct stage *s)
 {
-	stage_start(s, true);
-	stage_offer(s, 3, "Go", "", "cu");
-	runner_placements_synced(s->runner);
+	stage_begin(s, "");
 	virtual_env_advance(s->time, 10);
 	stage_give_job(s, JOB);
 	virtual_env_advance(s->time, 100);
@@ -211,9 +207,7 @@ Test(claim, a_later_attempt_waits_for_the_end_of_the_earlier_one)
 {
 	struct stage s = {.twins = TWIN, .pods = POD("Running"), .absent = true};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Running");
 	virtual_env_advance(s.time, 10);
 	stage_forget(&s);
 	stage_offer(&s, 4, "Go", "", "cu");
@@ -230,9 +224,7 @@ Test(claim, a_later_attempt_waits_for_the_end_of_the_earlier_one)
 /* One of two pods stands: whoever left it so was killed between them. */
 static void begin_half_made(struct stage *s)
 {
-	stage_start(s, true);
-	stage_offer(s, 3, "Go", "Claimed", "cu");
-	runner_placements_synced(s->runner);
+	stage_begin(s, "Claimed");
 	stage_offer_another(s);
 	virtual_env_advance(s->time, 10);
 	stage_hear(s, OWNER_OK);

@@ -22,9 +22,7 @@ static void expect_said(struct stage *s, const char *what, const char *said)
 /* A claimed attempt whose pod is being made. */
 static void make_pod(struct stage *s)
 {
-	stage_start(s, true);
-	stage_offer(s, 3, "Go", "Claimed", "cu");
-	runner_placements_synced(s->runner);
+	stage_begin(s, "Claimed");
 	virtual_env_advance(s->time, 10);
 	stage_answer(s, DRY_RUN, 201, DRY_POD);
 	virtual_env_advance(s->time, 10);
@@ -245,9 +243,7 @@ Test(ending, a_word_about_a_placement_that_is_gone_makes_an_orphan)
 {
 	struct stage s = {.twins = TWIN, .pods = POD("Running"), .absent = true};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Claimed", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Claimed");
 	virtual_env_advance(s.time, 100);
 	expect_said(&s, "it runs", "Running: ");
 	stage_hear(&s, OWNER_GONE);
@@ -271,9 +267,7 @@ Test(ending, an_outcome_is_written_before_what_runs_is_ended)
 {
 	struct stage s = {.twins = TWIN_OF(CRASHING), .pods = CRASHED};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Running");
 	virtual_env_advance(s.time, 100);
 	for (int i = 0; i < 3; i++) {
 		cr_expect(stage_awaits(&s, WRITE_END), "asked %s", strbuf_str(&s.asked));
@@ -292,9 +286,7 @@ Test(ending, a_pod_that_restarted_too_often_counts_as_failed)
 {
 	struct stage s = {.twins = TWIN_OF(CRASHING), .pods = CRASHED};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Running");
 	virtual_env_advance(s.time, 100);
 	stage_answer(&s, WRITE_END, 200, TWIN_OF(CRASHING));
 	virtual_env_advance(s.time, 100);

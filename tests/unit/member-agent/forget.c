@@ -69,9 +69,7 @@ Test(forget, a_late_answer_brings_no_twin_back)
 {
 	struct stage s = {.twins = TWIN, .pods = ""};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Claimed", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Claimed");
 	virtual_env_advance(s.time, 10);
 	stage_answer(&s, "POST /api/v1/namespaces/x/pods?dryRun", 422, "{\"message\":\"no\"}");
 	virtual_env_advance(s.time, 10);

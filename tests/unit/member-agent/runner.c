@@ -80,9 +80,7 @@ Test(runner, nothing_waits_when_the_predecessor_left_cleanly)
 {
 	struct stage s = {.twins = "", .pods = ""};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Running");
 	virtual_env_advance(s.time, 100);
 	cr_expect_str_eq(strbuf_str(&s.said), "Lost:TwinLost ");
 	stage_end(&s);
@@ -182,9 +180,7 @@ Test(runner, what_is_over_is_written_down_before_it_is_forgotten)
 /* Claimed, with its twin; the POST of the pod is on its way. */
 static void stage_making(struct stage *s)
 {
-	stage_start(s, true);
-	stage_offer(s, 3, "Go", "Claimed", "cu");
-	runner_placements_synced(s->runner);
+	stage_begin(s, "Claimed");
 	virtual_env_advance(s->time, 100);
 	answer(s, DRY_RUN, 201, POD(""));
 	cr_assert(stage_awaits(s, MAKE), "asked %s", strbuf_str(&s->asked));
@@ -221,9 +217,7 @@ static void wait_making(struct stage *s)
 
 static void stage_one_of_two_runs(struct stage *s)
 {
-	stage_start(s, true);
-	stage_offer(s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s->runner);
+	stage_begin(s, "Running");
 	virtual_env_advance(s->time, 100);
 	answer(s, DRY_RUN, 201, POD(""));
 	strbuf_clear(&s->said);
@@ -258,9 +252,7 @@ Test(runner, a_restart_says_which_pod_failed_and_how)
 {
 	struct stage s = {.twins = TWIN_WITH("cu", "", "3", ONE_TASK, ""), .pods = POD("Failed")};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Running");
 	virtual_env_advance(s.time, 10);
 	stage_answer(&s, "PATCH /apis/federator.dev/v1alpha1/namespaces/x/placements/u-0-3/status",
 		     200, TWIN_WITH("cu", "", "3", ONE_TASK, ",\"status\":{\"retries\":1}"));
@@ -277,9 +269,7 @@ Test(runner, a_look_again_changes_nothing)
 {
 	struct stage s = {.twins = TWIN, .pods = POD("Running")};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Running");
 	virtual_env_advance(s.time, 10);
 	stage_hear(&s, OWNER_OK);
 	virtual_env_advance(s.time, 10000);
@@ -356,9 +346,7 @@ Test(runner, a_pod_that_its_node_lost_is_planned_anew)
 					     "{\"phase\":\"Failed\",\"conditions\":[{\"type\":"
 					     "\"DisruptionTarget\",\"status\":\"True\"}]}");
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Running");
 	virtual_env_advance(s.time, 100);
 	event(&s, "MODIFIED", evicted);
 	answer(&s, "PATCH", 200, "{\"metadata\":{\"name\":\"u-0-3\"}}");
@@ -381,9 +369,7 @@ Test(runner, a_twin_that_stays_away_is_lost)
 {
 	struct stage s = {.twins = TWIN, .pods = POD("Running")};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Running");
 	virtual_env_advance(s.time, 100);
 	stage_hear(&s, OWNER_OK);
 	stage_watch(&s, "/apis/federator.dev/v1alpha1/placements", "DELETED", TWIN);
@@ -404,9 +390,7 @@ Test(runner, a_twin_that_is_made_anew_goes_on)
 	for (int wait = 0; wait < 3; wait++) {
 		struct stage s = {.twins = TWIN, .pods = POD("Running")};
 
-		stage_start(&s, true);
-		stage_offer(&s, 3, "Go", "Running", "cu");
-		runner_placements_synced(s.runner);
+		stage_begin(&s, "Running");
 		virtual_env_advance(s.time, 100);
 		stage_hear(&s, OWNER_OK);
 		stage_watch(&s, twins, "DELETED", TWIN);
@@ -440,9 +424,7 @@ Test(runner, a_pod_that_ended_does_not_keep_its_twin_by_running_again)
 {
 	struct stage s = {.twins = TWIN, .pods = POD("Succeeded")};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Running", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Running");
 	virtual_env_advance(s.time, 100);
 	cr_assert_str_eq(strbuf_str(&s.said), "Done: ");
 	s.absent = true;

@@ -360,6 +360,13 @@ void stage_start(struct stage *s, bool clean)
 	cr_assert(runner_is_ready(s->runner));
 }
 
+void stage_begin(struct stage *s, const char *state)
+{
+	stage_start(s, true);
+	stage_offer(s, 3, "Go", state, "cu");
+	runner_placements_synced(s->runner);
+}
+
 void stage_end(struct stage *s)
 {
 	runner_destroy(s->runner);

@@ -37,6 +37,8 @@ struct stage {
 };
 
 void stage_start(struct stage *s, bool clean);
+/* After a clean predecessor, with Placement u-0-3 in that state, to be run. */
+void stage_begin(struct stage *s, const char *state);
 void stage_end(struct stage *s);
 /* Placement u-0-<generation>, in a version of its own. */
 void stage_offer(struct stage *s, int generation, const char *desired, const char *state,

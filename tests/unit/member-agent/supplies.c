@@ -18,9 +18,7 @@ Test(supplies, are_looked_for_in_the_turn_that_finds_the_twin)
 {
 	struct stage s = {.twins = TWIN_WITH_COPY, .pods = ""};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Claimed", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Claimed");
 	virtual_env_advance(s.time, 10);
 	cr_expect(stage_awaits(&s, "GET " COPY_PATH), "asked %s", strbuf_str(&s.asked));
 	stage_end(&s);
@@ -42,9 +40,7 @@ Test(supplies, an_earlier_one_that_does_not_go_is_waited_for_half_a_minute)
 	struct stage s = {.twins = TWIN_WITH_SERVICE, .pods = ""};
 	int tries = 0;
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "Claimed", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "Claimed");
 	virtual_env_advance(s.time, 10);
 	stage_answer(&s, "GET " SERVICES "/j", 404, "{}");
 	stage_answer(&s, "GET /api/v1/namespaces/x/configmaps/j-svc", 404, "{}");

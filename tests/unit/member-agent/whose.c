@@ -17,9 +17,7 @@
 /* Claimed, with its twin, and no pod of its own yet. */
 static void begin(struct stage *s)
 {
-	stage_start(s, true);
-	stage_offer(s, 3, "Go", "Claimed", "cu");
-	runner_placements_synced(s->runner);
+	stage_begin(s, "Claimed");
 	virtual_env_advance(s->time, 10);
 	if (stage_awaits(s, DRY_RUN))
 		stage_answer(s, DRY_RUN, 201, DRY_POD);
@@ -77,9 +75,7 @@ Test(whose, a_name_that_a_copy_holds_is_refused_at_once)
 	auto_xfree char *pod = stage_pod_make(&(struct stage_pod){.meta = UNOWNED});
 	struct stage s = {.twins = "", .pods = pod};
 
-	stage_start(&s, true);
-	stage_offer(&s, 3, "Go", "", "cu");
-	runner_placements_synced(s.runner);
+	stage_begin(&s, "");
 	virtual_env_advance(s.time, 10);
 	stage_give_job(&s, JOB);
 	virtual_env_advance(s.time, 10);
