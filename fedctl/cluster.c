@@ -1,6 +1,7 @@
 /* cluster: lists members, lets them join, keeps jobs away from them. */
 #include <string.h>
 
+#include "api/cells.h"
 #include "api/meta.h"
 #include "api/views.h"
 #include "base/encode.h"
@@ -43,17 +44,9 @@ static bool is_accepted(const json_t *cluster)
 
 static bool is_ready(const json_t *cluster)
 {
-	json_t *condition;
-	size_t i;
+	const char *ready = json_string_value(cell_condition(cluster, "Ready", "status"));
 
-	json_array_foreach (json_at(cluster, "status", "conditions", NULL), i, condition) {
-		const char *type = json_str_at(condition, "type", NULL);
-		const char *status = json_str_at(condition, "status", NULL);
-
-		if (type && !strcmp(type, "Ready"))
-			return status && !strcmp(status, "True");
-	}
-	return false;
+	return ready && !strcmp(ready, "True");
 }
 
 static const char *cluster_state(struct arena *a, const json_t *cluster, int64_t now_ns)

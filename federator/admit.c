@@ -211,10 +211,8 @@ static bool uses_queue(struct doc *doc, void *arg)
 	struct queue_user *search = arg;
 	auto_json *job = doc_tree(doc);
 	const char *queue = json_str_at(job, "spec", "queue", NULL);
-	const char *phase = json_str_at(job, "status", "dispatch", "phase", NULL);
 
-	if (!queue || strcmp(queue, search->queue) ||
-	    (phase && !strcmp(phase, dispatch_phase_name(DISPATCH_ENDED))))
+	if (!queue || strcmp(queue, search->queue) || record_phase(job) == DISPATCH_ENDED)
 		return true;
 	search->job_key = doc->key;
 	return false;

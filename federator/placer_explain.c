@@ -61,11 +61,11 @@ json_t *placer_explain(struct placer *p, const json_t *job, int32_t utc_offset_s
 	}
 	if (!e && !json_array_size(attempts))
 		return NULL;
-	if (!e || e->placed)
+	if (!e || e->placed) {
 		placer_history_text(p, job, now, &text);
-	else
+	} else {
 		explain_text(e, now, utc_offset_s, &text);
-	if (e && !e->placed)
 		placer_attempts_text(job, &text);
+	}
 	return with_text(e ? explain_json(e) : json_object(), job, &text);
 }

@@ -1,6 +1,7 @@
 /* What is told of a job that has, or had, a place: where it went and why, and what became of it. */
 #include <string.h>
 
+#include "api/cells.h"
 #include "base/encode.h"
 #include "base/json.h"
 #include "federator/placer_internal.h"
@@ -63,26 +64,20 @@ static const char *cluster_of(const json_t *job)
 			   "cluster", NULL);
 }
 
-static bool is_uncertain(const json_t *job)
-{
-	const char *phase = json_str_at(job, "status", "dispatch", "phase", NULL);
-
-	return phase && !strcmp(phase, dispatch_phase_name(DISPATCH_UNCERTAIN));
-}
-
 static void headline(const json_t *job, struct strbuf *out)
 {
 	const char *name = json_str_at(job, "metadata", "name", NULL);
 	const char *phase = json_str_at(job, "status", "state", "phase", NULL);
 	const char *message = json_str_at(job, "status", "state", "message", NULL);
+	bool uncertain = record_phase(job) == DISPATCH_UNCERTAIN;
 
-	if (is_uncertain(job))
+	if (uncertain)
 		phase = dispatch_phase_name(DISPATCH_UNCERTAIN);
 	strbuf_addf(out, "%s is %s%s%s%s\n", name, phase ? phase : "Pending",
 		    json_at(job, "metadata", "deletionTimestamp", NULL) ? ", and being deleted"
 									: "",
 		    message ? ": " : "", message ? message : "");
-	if (is_uncertain(job))
+	if (uncertain)
 		strbuf_addf(
 			out,
 			"Nobody knows what became of it in %s. It keeps its share of the queue until "
@@ -93,16 +88,9 @@ static void headline(const json_t *job, struct strbuf *out)
 
 static bool is_heard(const json_t *cluster)
 {
-	json_t *c;
-	size_t i;
+	const char *ready = json_string_value(cell_condition(cluster, "Ready", "status"));
 
-	json_array_foreach (json_at(cluster, "status", "conditions", NULL), i, c) {
-		const char *type = json_str_at(c, "type", NULL);
-
-		if (type && !strcmp(type, "Ready"))
-			return !strcmp(json_str_at(c, "status", NULL), "True");
-	}
-	return true;
+	return !ready || !strcmp(ready, "True");
 }
 
 /* What is told of a job is as old as what was heard of its cluster. */

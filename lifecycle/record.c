@@ -67,7 +67,7 @@ int record_spec_hash(const char *job_bytes, size_t n, char out[65])
 	return 0;
 }
 
-static enum dispatch_phase phase_of(const json_t *job)
+enum dispatch_phase record_phase(const json_t *job)
 {
 	const char *name = json_str_at(job, "status", "dispatch", "phase", NULL);
 
@@ -80,7 +80,7 @@ static enum dispatch_phase phase_of(const json_t *job)
 static int take_step(const json_t *job, enum record_step step, enum dispatch_phase *ret_to,
 		     struct error *err)
 {
-	enum dispatch_phase from = phase_of(job);
+	enum dispatch_phase from = record_phase(job);
 
 	if (record_edge(from, step, ret_to))
 		return 0;

@@ -53,6 +53,9 @@ int record_make_offer(const json_t *job, const char *spec_hash, const struct rec
 int record_answer(const json_t *job, const json_t *before, const json_t *after, int64_t now_ns,
 		  json_t **ret_status, bool *ret_last, struct error *err);
 
+/* Of the Job's record; NONE where it has none, or one that is not known. */
+enum dispatch_phase record_phase(const json_t *job);
+
 /* Whether an attempt ended for want of room: what a cluster lacks shows in its next report, whether
  * it is in use or not there at all. */
 bool record_is_room(const char *reason);

@@ -100,7 +100,8 @@ struct explain {
 void explain_destroy(struct explain *e); /* NULL: nothing */
 DEFINE_CLEANUP(struct explain, explain_destroy)
 
-/* The screen of `fedctl explain`. now: wall clock; utc_offset_s: of the reader's clock. */
+/* The screen of `fedctl explain` for a job that waits. now: wall clock; utc_offset_s: of the
+ * reader's clock. */
 void explain_text(const struct explain *e, int64_t now_ns, int32_t utc_offset_s,
 		  struct strbuf *out);
 json_t *explain_json(const struct explain *e); /* caller owns */

@@ -39,10 +39,6 @@ static void add_clock(int64_t wall_ns, int32_t utc_offset_s, struct strbuf *out)
 static void add_headline(const struct explain *e, int64_t now_ns, int32_t utc_offset_s,
 			 struct strbuf *out)
 {
-	if (e->placed) {
-		strbuf_addf(out, "%s does not wait: it was given to %s.\n", e->name, e->placed);
-		return;
-	}
 	strbuf_addf(out, "%s waits since ", e->name);
 	add_clock(e->submitted_ns, utc_offset_s, out);
 	strbuf_adds(out, " (");
@@ -289,8 +285,6 @@ static void add_funnel(const struct explain *e, struct strbuf *out)
 void explain_text(const struct explain *e, int64_t now_ns, int32_t utc_offset_s, struct strbuf *out)
 {
 	add_headline(e, now_ns, utc_offset_s, out);
-	if (e->placed)
-		return;
 	add_reason(e, out);
 	add_table(e, out);
 	add_funnel(e, out);

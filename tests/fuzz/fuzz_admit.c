@@ -33,7 +33,8 @@ static void explain(struct fleet *f, const char *uid)
 	auto_strbuf text = {0};
 
 	assert(e);
-	explain_text(e, 0, 0, &text);
+	if (!e->placed)
+		explain_text(e, 0, 0, &text);
 	json_decref(explain_json(e));
 }
 
