@@ -4,6 +4,7 @@ import copy
 
 import pytest
 from harness import jobs, rights, wait
+from harness.lane import LEASE
 
 ACCOUNT = rights.ACCOUNT
 
@@ -69,6 +70,9 @@ def test_a_write_whose_answer_was_lost_is_settled_by_reading(fed, name, write):
     finally:
         agent.end()
         agent.start()
+    # One that ended while it takes the Lease would leave it held, and shift the next one's writes.
+    wait.until(lambda: f"_{agent.pid}_" in fed.members["gpu"].get(LEASE)["spec"]["holderIdentity"],
+               30, what="the agent to hold the Lease")
 
 
 def make_supplies(hub, name):
