@@ -19,6 +19,7 @@ struct tls_context {
 struct tls_session {
 	SSL *ssl;
 	BIO *in, *out; /* owned by ssl */
+	char why[160]; /* it has failed */
 };
 
 static const unsigned char alpn_http11[] = "\x08http/1.1";
@@ -43,7 +44,7 @@ static int set_identity(SSL_CTX *ctx, const char *cert_pem, const char *key_pem,
 	if (pki_parse_cert(cert_pem, &cert, err) < 0 || pki_parse_key(key_pem, &key, err) < 0)
 		return -1;
 	if (SSL_CTX_use_certificate(ctx, cert) != 1 || SSL_CTX_use_PrivateKey(ctx, key) != 1)
-		return pki_openssl_error(err, ERR_BAD_REQUEST, "use server certificate");
+		return pki_openssl_error(err, ERR_BAD_REQUEST, "use certificate");
 	return 0;
 }
 
@@ -64,8 +65,9 @@ static int add_chain(SSL_CTX *ctx, const char *cert_pem, struct error *err)
 	return 0;
 }
 
-/* Trusts each certificate of the text, and tells clients their names so that they can choose. */
-static int trust_clients(SSL_CTX *ctx, const char *ca_pem, struct error *err)
+/* Trusts each certificate of the text; a server tells clients their names, so that they can choose.
+ */
+static int trust(SSL_CTX *ctx, const char *ca_pem, bool clients, struct error *err)
 {
 	auto_free(BIO_free_all) BIO *bio = BIO_new_mem_buf(ca_pem, -1);
 	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
@@ -73,16 +75,17 @@ static int trust_clients(SSL_CTX *ctx, const char *ca_pem, struct error *err)
 	X509 *ca;
 
 	while ((ca = PEM_read_bio_X509(bio, NULL, NULL, NULL)) != NULL) {
-		bool ok = X509_STORE_add_cert(store, ca) && SSL_CTX_add_client_CA(ctx, ca);
+		bool ok = X509_STORE_add_cert(store, ca) &&
+			  (!clients || SSL_CTX_add_client_CA(ctx, ca));
 
 		X509_free(ca);
 		if (!ok)
-			return pki_openssl_error(err, ERR_BAD_REQUEST, "use client authority");
+			return pki_openssl_error(err, ERR_BAD_REQUEST, "use authority");
 		n++;
 	}
 	ERR_clear_error();
 	if (!n)
-		return error_set(err, ERR_BAD_REQUEST, "client authority: no certificate in it");
+		return error_set(err, ERR_BAD_REQUEST, "authority: no certificate in it");
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	return 0;
 }
@@ -96,17 +99,22 @@ static bool set_options(SSL_CTX *ctx)
 	SSL_CTX_set_options(ctx,
 			    SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-	SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
 	return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
 	       SSL_CTX_set_cipher_list(ctx, TLS12_CIPHERS) == 1 &&
 	       SSL_CTX_set_num_tickets(ctx, 0) == 1;
+}
+
+static int take_context(SSL_CTX *ctx, struct tls_context **ret_context)
+{
+	*ret_context = xnew0(struct tls_context);
+	(*ret_context)->ctx = ctx;
+	return 0;
 }
 
 int tls_context_create(const char *cert_pem, const char *key_pem, const char *client_ca_pem,
 		       struct tls_context **ret_context, struct error *err)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
-	struct tls_context *c;
 
 	if (!ctx || !set_options(ctx)) {
 		pki_openssl_error(err, ERR_INTERNAL, "set up TLS");
@@ -114,12 +122,31 @@ int tls_context_create(const char *cert_pem, const char *key_pem, const char *cl
 	}
 	if (set_identity(ctx, cert_pem, key_pem, err) < 0 || add_chain(ctx, cert_pem, err) < 0)
 		goto fail;
-	if (client_ca_pem && trust_clients(ctx, client_ca_pem, err) < 0)
+	if (client_ca_pem && trust(ctx, client_ca_pem, true, err) < 0)
 		goto fail;
-	c = xnew0(struct tls_context);
-	c->ctx = ctx;
-	*ret_context = c;
-	return 0;
+	SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
+	return take_context(ctx, ret_context);
+fail:
+	SSL_CTX_free(ctx);
+	return -1;
+}
+
+int tls_context_create_client(const char *ca_pem, const char *cert_pem, const char *key_pem,
+			      struct tls_context **ret_context, struct error *err)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+
+	if (!ctx || !set_options(ctx) || (!ca_pem && SSL_CTX_set_default_verify_paths(ctx) != 1)) {
+		pki_openssl_error(err, ERR_INTERNAL, "set up TLS");
+		goto fail;
+	}
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+	if (ca_pem && trust(ctx, ca_pem, false, err) < 0)
+		goto fail;
+	if (cert_pem && key_pem &&
+	    (set_identity(ctx, cert_pem, key_pem, err) < 0 || add_chain(ctx, cert_pem, err) < 0))
+		goto fail;
+	return take_context(ctx, ret_context);
 fail:
 	SSL_CTX_free(ctx);
 	return -1;
@@ -135,7 +162,7 @@ void tls_context_destroy(struct tls_context *c)
 
 /* --- one connection --- */
 
-struct tls_session *tls_session_create(struct tls_context *c)
+static struct tls_session *session_create(struct tls_context *c)
 {
 	struct tls_session *t = xnew0(struct tls_session);
 
@@ -145,7 +172,40 @@ struct tls_session *tls_session_create(struct tls_context *c)
 	assert(t->ssl && t->in && t->out); /* fail on lack of memory only */
 	BIO_set_mem_eof_return(t->in, -1);
 	SSL_set_bio(t->ssl, t->in, t->out);
+	return t;
+}
+
+struct tls_session *tls_session_create(struct tls_context *c)
+{
+	struct tls_session *t = session_create(c);
+
 	SSL_set_accept_state(t->ssl);
+	return t;
+}
+
+/* An address has a place of its own in a certificate, and none in SNI (RFC 6066, section 3). */
+static void expect_host(SSL *ssl, const char *host)
+{
+	if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1)
+		return;
+	ERR_clear_error();
+	SSL_set_tlsext_host_name(ssl, host);
+	SSL_set1_host(ssl, host);
+}
+
+struct tls_session *tls_session_create_to(struct tls_context *c, const char *host,
+					  const char *protocol)
+{
+	struct tls_session *t = session_create(c);
+	unsigned char offer[32];
+	size_t n = strlen(protocol);
+
+	assert(n && n < sizeof(offer));
+	offer[0] = (unsigned char)n;
+	memcpy(offer + 1, protocol, n);
+	SSL_set_alpn_protos(t->ssl, offer, (unsigned)n + 1);
+	expect_host(t->ssl, host);
+	SSL_set_connect_state(t->ssl);
 	return t;
 }
 
@@ -163,10 +223,25 @@ void tls_feed(struct tls_session *t, const void *ciphertext, size_t n)
 		BIO_write(t->in, ciphertext, (int)n);
 }
 
+/* The certificate's fault, or what OpenSSL says. */
+static void note_why(struct tls_session *t)
+{
+	long fault = SSL_get_verify_result(t->ssl);
+	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+
+	if (fault != X509_V_OK)
+		snprintf(t->why, sizeof(t->why), "certificate: %s",
+			 X509_verify_cert_error_string(fault));
+	else
+		snprintf(t->why, sizeof(t->why), "TLS: %s", reason ? reason : "it broke off");
+}
+
 static enum tls_result result_of(struct tls_session *t, int r)
 {
 	int e = SSL_get_error(t->ssl, r);
 
+	if (e == SSL_ERROR_SSL)
+		note_why(t);
 	ERR_clear_error();
 	if (e == SSL_ERROR_WANT_READ || e == SSL_ERROR_WANT_WRITE)
 		return TLS_MORE;
@@ -220,6 +295,20 @@ void tls_take(struct tls_session *t, struct strbuf *out)
 		return;
 	strbuf_add(out, bytes, (size_t)n);
 	BIO_reset(t->out);
+}
+
+bool tls_agreed(struct tls_session *t, const char *protocol)
+{
+	const unsigned char *agreed;
+	unsigned n;
+
+	SSL_get0_alpn_selected(t->ssl, &agreed, &n);
+	return n == strlen(protocol) && !memcmp(agreed, protocol, n);
+}
+
+const char *tls_why(struct tls_session *t)
+{
+	return t->why[0] ? t->why : "TLS: it broke off";
 }
 
 int tls_peer(struct tls_session *t, struct pki_identity *ret_id, struct error *err)
