@@ -81,3 +81,11 @@ enum error_code error_code_from(const char *reason, int http_status)
 			return (enum error_code)i;
 	return ERR_INTERNAL;
 }
+
+int error_no_answer(struct error *err, enum error_code code, int64_t timeout_ms)
+{
+	bool whole = timeout_ms % 1000 == 0;
+
+	return error_set(err, code, "no answer within %lld %s",
+			 (long long)(whole ? timeout_ms / 1000 : timeout_ms), whole ? "s" : "ms");
+}

@@ -7,6 +7,8 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
+#include <stdint.h>
+
 /* code, Status reason, HTTP status. */
 #define ERROR_CODES(X)                                                                             \
 	X(INTERNAL, "InternalError", 500)                                                          \
@@ -48,6 +50,9 @@ int error_set(struct error *err, enum error_code code, const char *fmt, ...)
 
 /* Puts "context: " in front of the text; returns -1. */
 int error_prefix(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* "no answer within 5 s"; returns -1. */
+int error_no_answer(struct error *err, enum error_code code, int64_t timeout_ms);
 
 const char *error_reason(enum error_code code); /* "NotFound" */
 int error_http_status(enum error_code code);    /* 404 */

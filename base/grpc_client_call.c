@@ -210,10 +210,10 @@ void grpc_call_cancel(struct grpc_call *call)
 static void call_expire(struct grpc_call *call)
 {
 	struct grpc_session *s = call->session;
-	char why[80];
+	struct error err;
 
-	snprintf(why, sizeof(why), "no answer within %lld ms", (long long)call->timeout_ms);
-	call_fail(call, call->sent ? ERR_TIMEOUT : ERR_UNREACHABLE, why);
+	error_no_answer(&err, call->sent ? ERR_TIMEOUT : ERR_UNREACHABLE, call->timeout_ms);
+	call_fail(call, err.code, err.text);
 	s->retired = true;
 	session_deliver(s);
 }

@@ -362,6 +362,13 @@ static void try_next_address(struct grpc_conn *conn)
 		attempt_failed(conn, r);
 }
 
+static void resolve_failed(struct grpc_conn *conn, int status)
+{
+	error_set(&conn->trouble, ERR_UNREACHABLE, "no address of %s: %s", conn->client->host,
+		  uv_strerror(status));
+	conn_fail(conn, conn->trouble.text);
+}
+
 static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *addresses)
 {
 	struct grpc_conn *conn = conn_of(request->data);
@@ -371,7 +378,7 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
 	if (conn->state != CONN_CONNECTING)
 		conn_free_when_done(conn);
 	else if (status < 0)
-		conn_fail(conn, uv_strerror(status));
+		resolve_failed(conn, status);
 	else
 		try_next_address(conn);
 }

@@ -205,14 +205,6 @@ static const char *failure_reason(const struct http_call *call)
 	return call->reason[0] ? call->reason : curl_easy_strerror(call->result);
 }
 
-static void error_no_answer(int64_t timeout_ms, enum error_code code, struct error *err)
-{
-	bool whole = timeout_ms % 1000 == 0;
-
-	error_set(err, code, "no answer within %lld %s",
-		  (long long)(whole ? timeout_ms / 1000 : timeout_ms), whole ? "s" : "ms");
-}
-
 static void answer_error(const struct http_call *call, struct error *err)
 {
 	const char *reason = failure_reason(call);
@@ -226,7 +218,7 @@ static void answer_error(const struct http_call *call, struct error *err)
 		code = ERR_TOO_LARGE;
 
 	if (call->timed_out)
-		error_no_answer(call->timeout_ms, code, err);
+		error_no_answer(err, code, call->timeout_ms);
 	else if (call->too_large)
 		error_set(err, code, "the answer is larger than %u MiB", CLIENT_MAX_ANSWER >> 20);
 	else if (call->result == CURLE_ABORTED_BY_CALLBACK)

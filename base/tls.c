@@ -189,7 +189,7 @@ static void expect_host(SSL *ssl, const char *host)
 	if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1)
 		return;
 	ERR_clear_error();
-	SSL_set_tlsext_host_name(ssl, host);
+	SSL_set_tlsext_host_name(ssl, (char *)(uintptr_t)host); /* its macro casts const away */
 	SSL_set1_host(ssl, host);
 }
 
