@@ -103,7 +103,7 @@ static void silence_text(const struct placer *p, const json_t *job, int64_t now_
 	char since[TIME_SIZE];
 	int64_t last_ns;
 
-	if (!cluster || is_heard(cluster))
+	if (!cluster || is_heard(cluster) || record_phase(job) == DISPATCH_ENDED)
 		return;
 	if (last && !time_parse(last, &last_ns)) {
 		duration_format(since, time_between(last_ns, now_ns));

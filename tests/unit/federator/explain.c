@@ -75,6 +75,15 @@ Test(explain, of_an_uncertain_job_the_next_step_is_named)
 	"    parts: [{cluster: gpu}]\n"                                                            \
 	"    attempts: [{generation: 1, cluster: gpu, why: w}]\n"
 
+#define ENDED_IN_GPU                                                                               \
+	"metadata: {name: j, namespace: ml, uid: u}\n"                                             \
+	"status:\n"                                                                                \
+	"  state: {phase: Completed}\n"                                                            \
+	"  dispatch:\n"                                                                            \
+	"    phase: Ended\n"                                                                       \
+	"    parts: [{cluster: gpu}]\n"                                                            \
+	"    attempts: [{generation: 1, cluster: gpu, why: w, how: Done}]\n"
+
 Test(explain, where_the_cluster_is_silent_that_is_told)
 {
 	struct bed *b = bed_create();
@@ -98,5 +107,9 @@ Test(explain, where_the_cluster_is_silent_that_is_told)
 		"more is known when its agent is back.\n\n"
 		"Attempt 1  gpu, under way\n"
 		"  why there  w\n");
+	expect_text_of(b, ENDED_IN_GPU,
+		       "j is Completed\n\n"
+		       "Attempt 1  gpu, Done\n"
+		       "  why there  w\n");
 	bed_destroy(b);
 }
