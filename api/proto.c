@@ -12,21 +12,7 @@
 #include "base/encode.h"
 #include "base/json.h"
 #include "base/mem.h"
-
-enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
-
-/* Bytes that are still to be read. */
-struct input {
-	const uint8_t *at, *end;
-};
-
-/* One field as it lies on the wire. */
-struct wire_field {
-	unsigned number;
-	enum wire wire;
-	uint64_t varint;    /* WIRE_VARINT */
-	struct input bytes; /* WIRE_BYTES */
-};
+#include "base/protobuf.h"
 
 struct decoder {
 	struct error *err;
@@ -47,120 +33,51 @@ static json_t *fail_null(struct decoder *d, const struct path *at, const char *w
 	return NULL;
 }
 
-/* --- the wire format -------------------------------------------------------------------------- */
-
-static bool read_varint(struct input *in, uint64_t *ret)
-{
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; shift < 64 && in->at < in->end; shift += 7) {
-		uint8_t byte = *in->at++;
-
-		if (shift == 63 && byte > 1)
-			return false;
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80)) {
-			*ret = v;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool skip(struct input *in, size_t n)
-{
-	if ((size_t)(in->end - in->at) < n)
-		return false;
-	in->at += n;
-	return true;
-}
-
-static bool read_bytes(struct input *in, struct input *ret)
-{
-	uint64_t n;
-
-	if (!read_varint(in, &n) || n > (size_t)(in->end - in->at))
-		return false;
-	*ret = (struct input){in->at, in->at + n};
-	in->at += n;
-	return true;
-}
-
-static bool read_payload(struct input *in, struct wire_field *f)
-{
-	switch (f->wire) {
-	case WIRE_VARINT:
-		return read_varint(in, &f->varint);
-	case WIRE_BYTES:
-		return read_bytes(in, &f->bytes);
-	case WIRE_FIXED64:
-		return skip(in, 8);
-	case WIRE_FIXED32:
-		return skip(in, 4);
-	}
-	return false; /* groups: Kubernetes has none */
-}
-
-static bool read_field(struct input *in, struct wire_field *ret)
-{
-	uint64_t tag;
-
-	if (!read_varint(in, &tag) || tag >> 3 == 0 || tag >> 32)
-		return false;
-	*ret = (struct wire_field){.number = (unsigned)(tag >> 3), .wire = (enum wire)(tag & 7)};
-	return read_payload(in, ret);
-}
-
 /* Reads a message whose fields 1 and 2 have the given wires; what is absent stays as it is. */
-static bool read_pair(struct input in, enum wire wire1, struct wire_field *f1, enum wire wire2,
-		      struct wire_field *f2)
+static bool read_pair(struct sv in, enum pb_wire wire1, struct pb_field *f1, enum pb_wire wire2,
+		      struct pb_field *f2)
 {
-	struct wire_field f;
+	struct pb_field f;
 
-	while (in.at < in.end) {
-		if (!read_field(&in, &f))
-			return false;
+	while (pb_next(&in, &f)) {
 		if (f.number > 2)
 			continue;
 		if (f.wire != (f.number == 1 ? wire1 : wire2))
 			return false;
 		*(f.number == 1 ? f1 : f2) = f;
 	}
-	return true;
+	return !in.n;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static json_t *text_json(struct decoder *d, const struct path *at, struct input bytes)
+static json_t *text_json(struct decoder *d, const struct path *at, struct sv bytes)
 {
-	const char *text = (const char *)bytes.at;
-	size_t n = (size_t)(bytes.end - bytes.at);
-
-	if (!n)
+	if (!bytes.n)
 		return json_string("");
-	if (!utf8_valid(text, n) || memchr(text, '\0', n))
+	if (!utf8_valid(bytes.p, bytes.n) || memchr(bytes.p, '\0', bytes.n))
 		return fail_null(d, at, "not a text in UTF-8");
-	return json_stringn_nocheck(text, n);
+	return json_stringn_nocheck(bytes.p, bytes.n);
 }
 
-static json_t *base64_json(struct input bytes)
+static json_t *base64_json(struct sv bytes)
 {
 	auto_strbuf text = {0};
 
-	base64_encode(&text, bytes.at, (size_t)(bytes.end - bytes.at));
+	base64_encode(&text, bytes.p, bytes.n);
 	return json_string(strbuf_str(&text));
 }
 
 /* An empty message is the time that is not set. */
-static json_t *time_json(struct decoder *d, const struct path *at, struct input in, bool micro)
+static json_t *time_json(struct decoder *d, const struct path *at, struct sv in, bool micro)
 {
-	struct wire_field seconds = {0}, nanos = {0};
+	struct pb_field seconds = {0}, nanos = {0};
 	char text[TIME_SIZE];
 	int64_t s, ns;
 
-	if (in.at == in.end)
+	if (!in.n)
 		return json_null();
-	if (!read_pair(in, WIRE_VARINT, &seconds, WIRE_VARINT, &nanos))
+	if (!read_pair(in, PB_VARINT, &seconds, PB_VARINT, &nanos))
 		return fail_null(d, at, "malformed time");
 	s = (int64_t)seconds.varint;
 	if (s > INT64_MAX / 1000000000 - 1 || s < -INT64_MAX / 1000000000 ||
@@ -174,24 +91,24 @@ static json_t *time_json(struct decoder *d, const struct path *at, struct input 
 	return json_string(text);
 }
 
-static json_t *quantity_json(struct decoder *d, const struct path *at, struct input in)
+static json_t *quantity_json(struct decoder *d, const struct path *at, struct sv in)
 {
-	struct wire_field text = {0}, unused = {0};
+	struct pb_field text = {0}, unused = {0};
 
-	if (!read_pair(in, WIRE_BYTES, &text, WIRE_BYTES, &unused))
+	if (!read_pair(in, PB_BYTES, &text, PB_BYTES, &unused))
 		return fail_null(d, at, "malformed quantity");
-	if (text.bytes.at == text.bytes.end)
+	if (!text.bytes.n)
 		return json_string("0");
 	return text_json(d, at, text.bytes);
 }
 
-static json_t *int_or_string_json(struct decoder *d, const struct path *at, struct input in)
+static json_t *int_or_string_json(struct decoder *d, const struct path *at, struct sv in)
 {
-	struct wire_field f, number = {0}, text = {0};
+	struct pb_field f, number = {0}, text = {0};
 	bool is_text = false;
 
-	while (in.at < in.end) {
-		if (!read_field(&in, &f) || (f.number <= 3 && f.wire != (f.number == 3 ? 2 : 0)))
+	while (pb_next(&in, &f)) {
+		if (f.number <= 3 && f.wire != (f.number == 3 ? PB_BYTES : PB_VARINT))
 			return fail_null(d, at, "malformed number or string");
 		if (f.number == 1)
 			is_text = f.varint == 1;
@@ -200,51 +117,53 @@ static json_t *int_or_string_json(struct decoder *d, const struct path *at, stru
 		else if (f.number == 3)
 			text = f;
 	}
+	if (in.n)
+		return fail_null(d, at, "malformed number or string");
 	if (is_text)
 		return text_json(d, at, text.bytes);
 	return json_integer((int32_t)number.varint);
 }
 
-static json_t *strings_json(struct decoder *d, const struct path *at, struct input in)
+static json_t *strings_json(struct decoder *d, const struct path *at, struct sv in)
 {
 	auto_json *array = json_array();
-	struct wire_field f;
+	struct pb_field f;
 
-	while (in.at < in.end) {
+	while (pb_next(&in, &f)) {
 		json_t *text;
 
-		if (!read_field(&in, &f) || (f.number == 1 && f.wire != WIRE_BYTES))
-			return fail_null(d, at, "malformed list of strings");
 		if (f.number != 1)
 			continue;
+		if (f.wire != PB_BYTES)
+			return fail_null(d, at, "malformed list of strings");
 		text = text_json(d, at, f.bytes);
 		if (!text)
 			return NULL;
 		json_array_append_new(array, text);
 	}
-	return take_ptr(array);
+	return in.n ? fail_null(d, at, "malformed list of strings") : take_ptr(array);
 }
 
-static int decode_message(struct decoder *d, const struct proto_field *fields, struct input in,
+static int decode_message(struct decoder *d, const struct proto_field *fields, struct sv in,
 			  const struct path *at, json_t *into);
 
 /* A message that comes in two parts is one: the later part is read into the earlier. */
 static json_t *message_json(struct decoder *d, const struct path *at,
-			    const struct proto_field *fields, struct input in, json_t *earlier)
+			    const struct proto_field *fields, struct sv in, json_t *earlier)
 {
 	auto_json *object = json_is_object(earlier) ? json_incref(earlier) : json_object();
 
 	return decode_message(d, fields, in, at, object) < 0 ? NULL : take_ptr(object);
 }
 
-static enum wire wire_of(enum proto_type type)
+static enum pb_wire wire_of(enum proto_type type)
 {
-	return type == P_BOOL || type == P_INT ? WIRE_VARINT : WIRE_BYTES;
+	return type == P_BOOL || type == P_INT ? PB_VARINT : PB_BYTES;
 }
 
 /* NULL on failure. earlier: what the field holds already, or NULL. */
 static json_t *value_json(struct decoder *d, const struct path *at, const struct proto_field *field,
-			  const struct wire_field *f, json_t *earlier)
+			  const struct pb_field *f, json_t *earlier)
 {
 	enum proto_type type = (enum proto_type)(field->type & P_TYPE);
 
@@ -289,27 +208,23 @@ static json_t *need(json_t *into, const char *name, json_t *(*make)(void))
 
 /* Numbers of a list may come packed: many in one field. */
 static int add_packed(struct decoder *d, const struct path *at, const struct proto_field *field,
-		      struct input in, json_t *array)
+		      struct sv in, json_t *array)
 {
-	struct wire_field f = {.wire = WIRE_VARINT};
+	struct pb_field f = {.wire = PB_VARINT};
 
-	while (in.at < in.end) {
-		if (!read_varint(&in, &f.varint))
-			return fail(d, at, "malformed packed numbers");
+	while (pb_next_varint(&in, &f.varint))
 		json_array_append_new(array, value_json(d, at, field, &f, NULL));
-	}
-	return 0;
+	return in.n ? fail(d, at, "malformed packed numbers") : 0;
 }
 
 static int add_element(struct decoder *d, const struct path *at, const struct proto_field *field,
-		       const struct wire_field *f, json_t *into)
+		       const struct pb_field *f, json_t *into)
 {
 	json_t *array = need(into, field->name, json_array);
 	const struct path *here = PATH_INDEX(at, json_array_size(array));
 	json_t *value;
 
-	if (f->wire == WIRE_BYTES &&
-	    wire_of((enum proto_type)(field->type & P_TYPE)) == WIRE_VARINT)
+	if (f->wire == PB_BYTES && wire_of((enum proto_type)(field->type & P_TYPE)) == PB_VARINT)
 		return add_packed(d, at, field, f->bytes, array);
 	value = value_json(d, here, field, f, NULL);
 	return value ? json_array_append_new(array, value) : -1;
@@ -317,14 +232,14 @@ static int add_element(struct decoder *d, const struct path *at, const struct pr
 
 /* An entry is a message {1: key, 2: value}; absent ones are empty. */
 static int add_entry(struct decoder *d, const struct path *at, const struct proto_field *field,
-		     const struct wire_field *f, json_t *into)
+		     const struct pb_field *f, json_t *into)
 {
 	json_t *object = need(into, field->name, json_object);
-	struct wire_field key = {0}, value = {.wire = WIRE_BYTES};
+	struct pb_field key = {0}, value = {.wire = PB_BYTES};
 	auto_json *text = NULL;
 	json_t *v;
 
-	if (f->wire != WIRE_BYTES || !read_pair(f->bytes, WIRE_BYTES, &key, WIRE_BYTES, &value))
+	if (f->wire != PB_BYTES || !read_pair(f->bytes, PB_BYTES, &key, PB_BYTES, &value))
 		return fail(d, at, "malformed map entry");
 	text = text_json(d, at, key.bytes);
 	if (!text)
@@ -348,7 +263,7 @@ static bool is_zero(const json_t *v)
 }
 
 static int set_value(struct decoder *d, const struct path *at, const struct proto_field *field,
-		     const struct wire_field *f, json_t *into)
+		     const struct pb_field *f, json_t *into)
 {
 	json_t *v = value_json(d, at, field, f, json_object_get(into, field->name));
 
@@ -362,11 +277,11 @@ static int set_value(struct decoder *d, const struct path *at, const struct prot
 }
 
 static int decode_field(struct decoder *d, const struct path *at, const struct proto_field *field,
-			const struct wire_field *f, json_t *into)
+			const struct pb_field *f, json_t *into)
 {
 	const struct path *here = PATH_FIELD(at, field->name);
 
-	if (field->type & P_INLINE && f->wire == WIRE_BYTES)
+	if (field->type & P_INLINE && f->wire == PB_BYTES)
 		return decode_message(d, field->message, f->bytes, at, into);
 	if (field->type & P_LIST)
 		return add_element(d, here, field, f, into);
@@ -383,20 +298,18 @@ static const struct proto_field *find_field(const struct proto_field *fields, un
 	return NULL;
 }
 
-static int decode_message(struct decoder *d, const struct proto_field *fields, struct input in,
+static int decode_message(struct decoder *d, const struct proto_field *fields, struct sv in,
 			  const struct path *at, json_t *into)
 {
-	while (in.at < in.end) {
-		const struct proto_field *field;
-		struct wire_field f;
+	struct pb_field f;
 
-		if (!read_field(&in, &f))
-			return fail(d, at, "malformed");
-		field = find_field(fields, f.number);
+	while (pb_next(&in, &f)) {
+		const struct proto_field *field = find_field(fields, f.number);
+
 		if (field && decode_field(d, at, field, &f, into) < 0)
 			return -1;
 	}
-	return 0;
+	return in.n ? fail(d, at, "malformed") : 0;
 }
 
 /* --- the envelope ----------------------------------------------------------------------------- */
@@ -442,18 +355,18 @@ static const struct proto_field envelope[] = {
 };
 
 /* Field 2 of the envelope: the object; empty when absent. */
-static struct input find_object(struct input in)
+static struct sv find_object(struct sv in)
 {
-	struct input object = {in.end, in.end};
-	struct wire_field f;
+	struct sv object = {0};
+	struct pb_field f;
 
-	while (in.at < in.end && read_field(&in, &f))
-		if (f.number == 2 && f.wire == WIRE_BYTES)
+	while (pb_next(&in, &f))
+		if (f.number == 2 && f.wire == PB_BYTES)
 			object = f.bytes;
 	return object;
 }
 
-static const struct proto_field *read_type(struct decoder *d, struct input in, json_t *into)
+static const struct proto_field *read_type(struct decoder *d, struct sv in, json_t *into)
 {
 	const struct proto_field *fields;
 	const char *version, *kind;
@@ -475,15 +388,15 @@ static const struct proto_field *read_type(struct decoder *d, struct input in, j
 int proto_decode(const void *bytes, size_t n, json_t **ret, struct error *err)
 {
 	static const char magic[4] = {'k', '8', 's', '\0'};
-	struct input in = {bytes, (const uint8_t *)bytes + n};
 	auto_json *object = json_object();
 	struct decoder d = {.err = err};
 	const struct proto_field *fields;
+	struct sv in;
 
 	if (n < sizeof(magic) || memcmp(bytes, magic, sizeof(magic)) != 0)
 		return error_set(err, ERR_BAD_REQUEST,
 				 "protobuf body: does not begin as Kubernetes' bodies do");
-	in.at += sizeof(magic);
+	in = (struct sv){(const char *)bytes + sizeof(magic), n - sizeof(magic)};
 	fields = read_type(&d, in, object);
 	if (!fields || decode_message(&d, fields, find_object(in), NULL, object) < 0)
 		return -1;
