@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-#define ENVELOPE_SIZE            3   /* three bytes are four characters of base64, without a rest */
+#define ENVELOPE_SIZE            3
 #define ENVELOPE_DEFLATE_FROM    256 /* bytes; below it the saving does not pay for the work */
 #define ENVELOPE_DICTIONARY_SIZE 1581
 

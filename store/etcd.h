@@ -11,11 +11,17 @@
 #ifndef STORE_ETCD_H
 #define STORE_ETCD_H
 
-#include "base/http_client.h"
+#include "base/grpc_client.h"
 #include "base/map.h"
 #include "store/etcd_codec.h"
 #include "store/internal.h"
 #include "store/later.h"
+
+struct etcd_endpoint {
+	char *url;
+	struct grpc_client *client; /* NULL: it cannot be called, and unusable says why */
+	struct error unusable;
+};
 
 struct etcd {
 	struct store store;
@@ -23,8 +29,7 @@ struct etcd {
 	struct env *env;
 	struct later *later;
 	struct envelope_packer *packer;
-	struct http_client **endpoints;
-	char **urls; /* of the endpoints */
+	struct etcd_endpoint *endpoints;
 	size_t n_endpoints, current;
 	struct error trouble;     /* the last failure */
 	int64_t trouble_since_ms; /* of the first since it served last; 0: none */
@@ -53,21 +58,23 @@ static inline struct etcd *etcd_of(struct store *s)
 /* --- calls --- */
 
 struct etcd_call_spec {
-	const char *path;
-	struct strbuf *body; /* taken */
+	const char *method;
+	struct strbuf *message; /* taken */
 	/* May be sent again when its outcome is unknown. */
 	bool repeatable;
-	/* verdict is DONE with the body, or why it failed; the call is gone after it. */
-	void (*done)(enum etcd_verdict verdict, struct sv body, const struct error *err, void *arg);
+	/* verdict is DONE with the message, or why it failed; the call is gone after it. */
+	void (*done)(enum etcd_verdict verdict, struct sv message, const struct error *err,
+		     void *arg);
 	void *arg;
 };
 struct etcd_call;
 
 struct etcd_call *etcd_call_start(struct etcd *e, const struct etcd_call_spec *spec);
 void etcd_call_cancel(struct etcd_call *call); /* NULL is fine; no callback comes after it */
-/* Headers that every call to etcd carries; the last is the time-out of unary ones. */
-extern const char *const etcd_headers[];
-extern const char *const etcd_stream_headers[];
+/* What every call to etcd carries; the last is the time-out of unary ones. */
+#define ETCD_METADATA        2
+#define ETCD_STREAM_METADATA 1
+extern const struct grpc_metadata etcd_metadata[ETCD_METADATA];
 /* The endpoint did not serve: the next calls go to another. */
 void etcd_endpoint_failed(struct etcd *e, size_t endpoint);
 
@@ -113,7 +120,6 @@ struct etcd_key {
 	unsigned marks;
 	enum store_target guard_target; /* of KEY_GUARDED */
 	int64_t guard_revision;
-	char *key64;
 	char name[];
 };
 
@@ -128,7 +134,7 @@ struct etcd_write {
 	struct etcd_key *key;
 	bool deletes;
 	enum envelope_format format;
-	struct strbuf payload64;
+	struct strbuf payload; /* as it is stored, behind its envelope's head */
 	int64_t lease;
 	int64_t version; /* when committed */
 };

@@ -9,18 +9,13 @@
 
 /* --- the request --- */
 
-static void add_guards(struct strbuf *out, const struct etcd_entry *entry, bool with_shared,
-		       bool *first)
+static void add_guards(struct strbuf *out, const struct etcd_entry *entry, bool with_shared)
 {
 	for (size_t i = 0; i < entry->n_guards; i++) {
 		const struct etcd_guard *g = &entry->guards[i];
 
-		if (g->shared && !with_shared)
-			continue;
-		if (!*first)
-			strbuf_addc(out, ',');
-		*first = false;
-		etcd_write_guard(out, g->key->key64, g->target, g->revision);
+		if (with_shared || !g->shared)
+			etcd_write_guard(out, g->key->name, g->target, g->revision);
 	}
 }
 
@@ -29,17 +24,15 @@ static void add_guards(struct strbuf *out, const struct etcd_entry *entry, bool 
 static void add_writes(struct strbuf *out, const struct etcd_entry *entry, int64_t index)
 {
 	if (!entry->n_writes)
-		etcd_write_count(out, entry->guards[0].key->key64);
+		etcd_write_count(out, entry->guards[0].key->name);
 	for (size_t i = 0; i < entry->n_writes; i++, index++) {
 		const struct etcd_write *w = &entry->writes[i];
 
-		if (i)
-			strbuf_addc(out, ',');
 		if (w->deletes)
-			etcd_write_delete(out, w->key->key64);
+			etcd_write_delete(out, w->key->name);
 		else
-			etcd_write_put(out, w->key->key64, w->format, index,
-				       (struct sv){strbuf_str(&w->payload64), w->payload64.size},
+			etcd_write_put(out, w->key->name, w->format, index,
+				       (struct sv){strbuf_str(&w->payload), w->payload.size},
 				       w->lease);
 	}
 }
@@ -47,21 +40,13 @@ static void add_writes(struct strbuf *out, const struct etcd_entry *entry, int64
 static void write_flat(struct strbuf *out, const struct etcd_batch *b)
 {
 	struct etcd_entry *entry;
-	bool first = true;
 	int64_t index = 0;
 
-	strbuf_adds(out, "{\"compare\":[");
 	list_for_each (entry, &b->entries, link) {
-		add_guards(out, entry, false, &first);
-	}
-	strbuf_adds(out, "],\"success\":[");
-	list_for_each (entry, &b->entries, link) {
-		if (index)
-			strbuf_addc(out, ',');
+		add_guards(out, entry, false);
 		add_writes(out, entry, index);
 		index += (int64_t)etcd_entry_ops(entry);
 	}
-	strbuf_adds(out, "]}");
 }
 
 static void write_nested(struct strbuf *out, const struct etcd_batch *b)
@@ -69,20 +54,14 @@ static void write_nested(struct strbuf *out, const struct etcd_batch *b)
 	struct etcd_entry *entry;
 	int64_t index = 0;
 
-	strbuf_adds(out, "{\"success\":[");
 	list_for_each (entry, &b->entries, link) {
-		bool first = true;
+		struct etcd_op txn = etcd_write_txn_begin(out);
 
-		if (entry->link.prev != &b->entries.head)
-			strbuf_addc(out, ',');
-		strbuf_adds(out, "{\"request_txn\":{\"compare\":[");
-		add_guards(out, entry, true, &first);
-		strbuf_adds(out, "],\"success\":[");
+		add_guards(out, entry, true);
 		add_writes(out, entry, index);
 		index += (int64_t)etcd_entry_ops(entry);
-		strbuf_adds(out, "]}}");
+		etcd_write_txn_end(out, txn);
 	}
-	strbuf_adds(out, "]}");
 }
 
 /* --- the outcomes --- */
@@ -190,14 +169,14 @@ static void batch_tell(struct etcd_batch *b)
 
 /* --- the conversation --- */
 
-static void batch_post(struct etcd_batch *b);
+static void batch_ask(struct etcd_batch *b);
 
-static void batch_take(struct etcd_batch *b, struct sv body)
+static void batch_take(struct etcd_batch *b, struct sv message)
 {
 	struct etcd_txn_answer a;
 	struct error err;
 
-	if (etcd_read_txn(body, &a, &err)) {
+	if (etcd_read_txn(message, &a, &err)) {
 		settle_all(b, STORE_UNKNOWN, &err);
 		batch_tell(b);
 		return;
@@ -205,7 +184,7 @@ static void batch_take(struct etcd_batch *b, struct sv body)
 	etcd_revision_told(b->etcd, a.revision, b->asked);
 	if (!a.succeeded && !b->nested && b->n_entries > 1) {
 		b->nested = true;
-		batch_post(b);
+		batch_ask(b);
 	} else if (answers_expected(b, &a) == a.n) {
 		settle(b, &a);
 		batch_tell(b);
@@ -218,13 +197,14 @@ static void batch_take(struct etcd_batch *b, struct sv body)
 	free(a.ops);
 }
 
-static void on_batch(enum etcd_verdict verdict, struct sv body, const struct error *err, void *arg)
+static void on_batch(enum etcd_verdict verdict, struct sv message, const struct error *err,
+		     void *arg)
 {
 	struct etcd_batch *b = arg;
 
 	b->call = NULL;
 	if (verdict == ETCD_DONE) {
-		batch_take(b, body);
+		batch_take(b, message);
 		return;
 	}
 	settle_all(b, verdict == ETCD_UNKNOWN ? STORE_UNKNOWN : STORE_FAILED, err);
@@ -233,25 +213,27 @@ static void on_batch(enum etcd_verdict verdict, struct sv body, const struct err
 	batch_tell(b);
 }
 
-static void batch_post(struct etcd_batch *b)
+static void batch_ask(struct etcd_batch *b)
 {
-	struct strbuf body = {0};
+	struct strbuf message = {0};
 
 	if (b->nested)
-		write_nested(&body, b);
+		write_nested(&message, b);
 	else
-		write_flat(&body, b);
+		write_flat(&message, b);
 	b->asked = b->etcd->revision;
-	b->call = etcd_call_start(
-		b->etcd, &(struct etcd_call_spec){
-				 .path = "/v3/kv/txn", .body = &body, .done = on_batch, .arg = b});
+	b->call =
+		etcd_call_start(b->etcd, &(struct etcd_call_spec){.method = "/etcdserverpb.KV/Txn",
+								  .message = &message,
+								  .done = on_batch,
+								  .arg = b});
 }
 
 void etcd_batch_send(struct etcd_batch *b)
 {
 	for (size_t i = 0; i < b->n_entries; i++)
 		fault_before_write();
-	batch_post(b);
+	batch_ask(b);
 }
 
 void etcd_batch_destroy(struct etcd_batch *b)

@@ -6,22 +6,26 @@
 #define RETRY_FIRST_MS   20
 #define RETRY_LONGEST_MS 500
 
-const char *const etcd_headers[] = {"Grpc-Metadata-hasleader: true", "Grpc-Timeout: 5000m", NULL};
-const char *const etcd_stream_headers[] = {"Grpc-Metadata-hasleader: true", NULL};
+const struct grpc_metadata etcd_metadata[ETCD_METADATA] = {
+	{"hasleader", "true"},
+	{"grpc-timeout", "5000m"},
+};
 
 struct etcd_call {
 	struct list_node link;
 	struct etcd *etcd;
-	const char *path;
-	struct strbuf body;
+	const char *method;
+	struct strbuf message;
 	bool repeatable;
-	void (*done)(enum etcd_verdict verdict, struct sv body, const struct error *err, void *arg);
+	void (*done)(enum etcd_verdict verdict, struct sv message, const struct error *err,
+		     void *arg);
 	void *arg;
 	size_t endpoint; /* where it was sent last */
 	unsigned tries;
 	int64_t since_ms;
 	struct timer *retry;
-	struct http_call *http;
+	struct grpc_call *grpc;
+	struct later_item unsent; /* there was no client to send it */
 };
 
 void etcd_endpoint_failed(struct etcd *e, size_t endpoint)
@@ -33,8 +37,9 @@ void etcd_endpoint_failed(struct etcd *e, size_t endpoint)
 static void call_destroy(struct etcd_call *call)
 {
 	list_remove(&call->link);
+	list_remove(&call->unsent.link);
 	timer_destroy(call->retry);
-	strbuf_finish(&call->body);
+	strbuf_finish(&call->message);
 	free(call);
 }
 
@@ -42,15 +47,18 @@ void etcd_call_cancel(struct etcd_call *call)
 {
 	if (!call)
 		return;
-	if (call->http)
-		http_call_cancel(call->http);
+	if (call->grpc)
+		grpc_call_cancel(call->grpc);
 	call_destroy(call);
 }
 
-static bool may_try_again(const struct etcd_call *call, enum etcd_verdict verdict)
+static bool may_try_again(const struct etcd_call *call, enum etcd_verdict verdict,
+			  const struct error *err)
 {
 	if (verdict != ETCD_NOT_REACHED && !(verdict == ETCD_UNKNOWN && call->repeatable))
 		return false;
+	if (err->code == ERR_TOO_LARGE)
+		return false; /* it would be again */
 	return env_mono_ms(call->etcd->env) - call->since_ms < ETCD_PATIENCE_MS;
 }
 
@@ -65,13 +73,13 @@ static void call_again(struct etcd_call *call)
 								RETRY_FIRST_MS, RETRY_LONGEST_MS));
 }
 
-/* What people are told of it: which store, and not which of its paths. */
+/* What people are told of it: which store, and not which of its methods. */
 static void name_store(const struct etcd_call *call, struct error *err)
 {
 	auto_xfree char *what = xstrdup(err->text);
 
 	error_set(err, err->code, "the state store (etcd at %s) %s",
-		  call->etcd->urls[call->endpoint], what);
+		  call->etcd->endpoints[call->endpoint].url, what);
 }
 
 /* A refusal of what was asked is an answer; all other failures are trouble. */
@@ -93,48 +101,58 @@ static void note_trouble(struct etcd *e, enum etcd_verdict verdict, const struct
 		e->trouble_since_ms = env_mono_ms(e->env);
 }
 
-static void call_answered(struct etcd_call *call, const struct http_answer *answer)
+static void call_answered(struct etcd_call *call, const struct grpc_answer *answer)
 {
-	struct sv body = {answer->body, answer->size};
+	struct sv message = {answer->message, answer->size};
 	struct error err;
-	enum etcd_verdict verdict = etcd_judge(answer->status, body, &answer->err, &err);
+	enum etcd_verdict verdict = etcd_judge(answer, &err);
 
 	if (verdict != ETCD_DONE)
 		name_store(call, &err);
 	note_trouble(call->etcd, verdict, &err);
 	if (verdict == ETCD_NOT_REACHED || verdict == ETCD_UNKNOWN)
 		etcd_endpoint_failed(call->etcd, call->endpoint);
-	if (may_try_again(call, verdict)) {
+	if (may_try_again(call, verdict, &err)) {
 		call_again(call);
 		return;
 	}
-	call->done(verdict, body, verdict == ETCD_DONE ? NULL : &err, call->arg);
+	call->done(verdict, message, verdict == ETCD_DONE ? NULL : &err, call->arg);
 	call_destroy(call);
 }
 
-static void on_answer(const struct http_answer *answer, void *arg)
+static void on_answer(const struct grpc_answer *answer, void *arg)
 {
 	struct etcd_call *call = arg;
 
-	call->http = NULL;
+	call->grpc = NULL;
 	call_answered(call, answer);
+}
+
+static void on_unsent(struct later_item *item)
+{
+	struct etcd_call *call = container_of(item, struct etcd_call, unsent);
+	const struct etcd_endpoint *endpoint = &call->etcd->endpoints[call->endpoint];
+
+	call_answered(call, &(struct grpc_answer){.status = -1, .err = endpoint->unusable});
 }
 
 static void call_send(struct etcd_call *call)
 {
 	struct etcd *e = call->etcd;
-	const struct http_call_spec spec = {.method = "POST",
-					    .path = call->path,
-					    .body = call->body.bytes,
-					    .body_size = call->body.size,
-					    .content_type = "application/json",
-					    .headers = etcd_headers,
+	const struct grpc_call_spec spec = {.method = call->method,
+					    .message = call->message.bytes,
+					    .size = call->message.size,
+					    .metadata = etcd_metadata,
+					    .n_metadata = ETCD_METADATA,
 					    .timeout_ms = CALL_TIMEOUT_MS,
 					    .on_done = on_answer,
 					    .arg = call};
 
 	call->endpoint = e->current;
-	call->http = http_call_start(e->endpoints[call->endpoint], &spec);
+	if (e->endpoints[call->endpoint].client)
+		call->grpc = grpc_call_start(e->endpoints[call->endpoint].client, &spec);
+	else
+		later_add(e->later, &call->unsent);
 }
 
 static void on_retry(void *arg)
@@ -147,14 +165,15 @@ struct etcd_call *etcd_call_start(struct etcd *e, const struct etcd_call_spec *s
 	struct etcd_call *call = xnew0(struct etcd_call);
 
 	call->etcd = e;
-	call->path = spec->path;
-	call->body = *spec->body;
-	*spec->body = (struct strbuf){0};
+	call->method = spec->method;
+	call->message = *spec->message;
+	*spec->message = (struct strbuf){0};
 	call->repeatable = spec->repeatable;
 	call->done = spec->done;
 	call->arg = spec->arg;
 	call->since_ms = env_mono_ms(e->env);
 	call->retry = timer_create_in(e->env, on_retry, call);
+	call->unsent.run = on_unsent;
 	list_push_back(&e->calls, &call->link);
 	call_send(call);
 	return call;

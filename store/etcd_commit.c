@@ -8,7 +8,6 @@
  */
 #include <assert.h>
 
-#include "base/encode.h"
 #include "store/etcd.h"
 
 /* Requests under way at the same time. */
@@ -27,7 +26,6 @@ enum {
 static struct etcd_key *key_ref(struct etcd *e, const char *name)
 {
 	size_t size = strlen(name) + 1;
-	auto_strbuf key64 = {0};
 	struct etcd_key *key;
 
 	HASH_FIND(hh, e->keys, name, size - 1, key);
@@ -38,8 +36,6 @@ static struct etcd_key *key_ref(struct etcd *e, const char *name)
 	key = xcalloc(1, sizeof(*key) + size);
 	key->refs = 1;
 	memcpy(key->name, name, size);
-	base64_encode(&key64, name, size - 1);
-	key->key64 = strbuf_take(&key64);
 	HASH_ADD(hh, e->keys, name, size - 1, key);
 	return key;
 }
@@ -49,7 +45,6 @@ static void key_unref(struct etcd *e, struct etcd_key *key)
 	if (--key->refs)
 		return;
 	HASH_DEL(e->keys, key);
-	free(key->key64);
 	free(key);
 }
 
@@ -82,15 +77,11 @@ static void entry_add_guards(struct etcd *e, struct etcd_entry *entry, const str
 
 static void write_init(struct etcd *e, struct etcd_write *w, const struct store_write *from)
 {
-	auto_strbuf payload = {0};
-
 	w->key = key_ref(e, from->key);
 	w->deletes = !from->value;
 	w->lease = from->lease;
-	if (w->deletes)
-		return;
-	w->format = envelope_pack(e->packer, from->value, from->size, &payload);
-	base64_encode(&w->payload64, strbuf_str(&payload), payload.size);
+	if (!w->deletes)
+		w->format = envelope_pack(e->packer, from->value, from->size, &w->payload);
 }
 
 static void entry_add_writes(struct etcd *e, struct etcd_entry *entry, const struct store_txn *txn)
@@ -102,7 +93,7 @@ static void entry_add_writes(struct etcd *e, struct etcd_entry *entry, const str
 
 		write_init(e, w, &txn->writes[i]);
 		entry->alone |= w->lease != 0;
-		entry->bytes += strlen(w->key->name) + w->payload64.size / 4 * 3 + 32;
+		entry->bytes += strlen(w->key->name) + w->payload.size + 32;
 	}
 }
 
@@ -112,7 +103,7 @@ void etcd_entry_destroy(struct etcd *e, struct etcd_entry *entry)
 		key_unref(e, entry->guards[i].key);
 	for (size_t i = 0; i < entry->n_writes; i++) {
 		key_unref(e, entry->writes[i].key);
-		strbuf_finish(&entry->writes[i].payload64);
+		strbuf_finish(&entry->writes[i].payload);
 	}
 	list_remove(&entry->link);
 	free(entry->guards);

@@ -77,13 +77,13 @@ static void range_next_page(struct range *r)
 	range_send(r);
 }
 
-static void range_take(struct range *r, struct sv body)
+static void range_take(struct range *r, struct sv message)
 {
 	struct etcd_range_answer answer;
 	struct error err;
 	int bad;
 
-	if (etcd_read_range(body, &answer, &err)) {
+	if (etcd_read_range(message, &answer, &err)) {
 		range_fail(r, &err);
 		return;
 	}
@@ -102,13 +102,14 @@ static void range_take(struct range *r, struct sv body)
 		range_next_page(r);
 }
 
-static void on_range(enum etcd_verdict verdict, struct sv body, const struct error *err, void *arg)
+static void on_range(enum etcd_verdict verdict, struct sv message, const struct error *err,
+		     void *arg)
 {
 	struct range *r = arg;
 
 	r->request.call = NULL;
 	if (verdict == ETCD_DONE) {
-		range_take(r, body);
+		range_take(r, message);
 	} else if (err->code == ERR_TOO_LARGE && r->page > 1) {
 		r->page /= 2;
 		range_send(r);
@@ -121,17 +122,18 @@ static void range_send(struct range *r)
 {
 	struct etcd *e = r->request.etcd;
 	size_t limit = r->page;
-	struct strbuf body = {0};
+	struct strbuf message = {0};
 
 	if (r->limit && r->limit - r->n < limit)
 		limit = r->limit - r->n;
-	etcd_write_range(&body, r->prefix, r->after, limit, r->revision);
+	etcd_write_range(&message, r->prefix, r->after, limit, r->revision);
 	r->asked = e->revision;
-	r->request.call = etcd_call_start(e, &(struct etcd_call_spec){.path = "/v3/kv/range",
-								      .body = &body,
-								      .repeatable = true,
-								      .done = on_range,
-								      .arg = r});
+	r->request.call =
+		etcd_call_start(e, &(struct etcd_call_spec){.method = "/etcdserverpb.KV/Range",
+							    .message = &message,
+							    .repeatable = true,
+							    .done = on_range,
+							    .arg = r});
 }
 
 void etcd_range(struct store *s, const char *prefix, const char *after, size_t limit,

@@ -1,43 +1,60 @@
-/* Reads etcd's answers with the pull scanner; what is absent has its zero value. */
-#include "base/encode.h"
+/* Reads etcd's answers: what is absent has its zero value, what is not known is passed over, and a
+ * field of another wire type than etcd's own reads as absent. */
+#include "base/protobuf.h"
 #include "store/etcd_codec.h"
 
-static int bad_answer(const struct scan *s, const char *what, struct error *err)
+/* The fields that are read, of each message of etcd's rpc.proto and kv.proto. */
+enum { HEADER = 1 }; /* of all answers */
+enum { HEADER_REVISION = 3 };
+enum { KV_KEY = 1, KV_CREATE_REVISION = 2, KV_MOD_REVISION = 3, KV_VALUE = 5 };
+enum { RANGE_KVS = 2, RANGE_MORE = 3 };
+enum { DELETE_DELETED = 2 };
+enum { RESPONSE_RANGE = 1, RESPONSE_PUT = 2, RESPONSE_DELETE = 3, RESPONSE_TXN = 4 };
+enum { TXN_SUCCEEDED = 2, TXN_RESPONSES = 3 };
+enum { LEASE_ID = 2, LEASE_TTL = 3 }; /* of a grant and of a keep-alive */
+enum {
+	WATCH_CREATED = 3,
+	WATCH_CANCELED = 4,
+	WATCH_COMPACT_REVISION = 5,
+	WATCH_CANCEL_REASON = 6,
+	WATCH_FRAGMENT = 7,
+	WATCH_EVENTS = 11,
+};
+enum { EVENT_TYPE = 1, EVENT_KV = 2 };
+enum { TYPE_DELETE = 1 };
+
+static int bad_answer(const char *what, struct error *err)
 {
-	return error_set(err, ERR_INTERNAL, "etcd's answer to %s cannot be read: %s", what,
-			 s->why ? s->why : "it is not what was expected");
+	return error_set(err, ERR_INTERNAL, "etcd's answer to %s cannot be read", what);
 }
 
-static void read_header(struct scan *s, int64_t *ret_revision)
-{
-	struct sv key;
+/* The readers of messages return false when the bytes are none. */
 
-	scan_object_begin(s);
-	while (scan_key(s, &key)) {
-		if (sv_eq(key, "revision"))
-			scan_int64(s, ret_revision);
-		else
-			scan_skip(s);
-	}
+static bool read_header(struct sv in, int64_t *ret_revision)
+{
+	struct pb_field f;
+
+	while (pb_next(&in, &f))
+		if (f.number == HEADER_REVISION)
+			*ret_revision = (int64_t)f.varint;
+	return !in.n;
 }
 
-static void read_kv(struct scan *s, struct etcd_item *item)
+static bool read_kv(struct sv in, struct etcd_item *item)
 {
-	struct sv key;
+	struct pb_field f;
 
-	scan_object_begin(s);
-	while (scan_key(s, &key)) {
-		if (sv_eq(key, "key"))
-			scan_string(s, &item->key64);
-		else if (sv_eq(key, "value"))
-			scan_string(s, &item->value64);
-		else if (sv_eq(key, "mod_revision"))
-			scan_int64(s, &item->revision);
-		else if (sv_eq(key, "create_revision"))
-			scan_int64(s, &item->create_revision);
-		else
-			scan_skip(s);
+	while (pb_next(&in, &f)) {
+		if (f.number == KV_KEY)
+			item->key = f.bytes;
+		else if (f.number == KV_VALUE)
+			item->value = f.bytes;
+		else if (f.number == KV_MOD_REVISION)
+			item->revision = (int64_t)f.varint;
+		else if (f.number == KV_CREATE_REVISION)
+			item->create_revision = (int64_t)f.varint;
 	}
+	return !in.n;
 }
 
 static struct etcd_item *items_add(struct etcd_items *items)
@@ -47,30 +64,29 @@ static struct etcd_item *items_add(struct etcd_items *items)
 	return &items->items[items->n++];
 }
 
-int etcd_read_range(struct sv body, struct etcd_range_answer *ret, struct error *err)
+static bool read_range(struct sv in, struct etcd_range_answer *a)
+{
+	struct pb_field f;
+	bool good = true;
+
+	while (good && pb_next(&in, &f)) {
+		if (f.number == HEADER)
+			good = read_header(f.bytes, &a->revision);
+		else if (f.number == RANGE_KVS)
+			good = read_kv(f.bytes, items_add(&a->items));
+		else if (f.number == RANGE_MORE)
+			a->more = f.varint;
+	}
+	return good && !in.n;
+}
+
+int etcd_read_range(struct sv message, struct etcd_range_answer *ret, struct error *err)
 {
 	struct etcd_range_answer a = {0};
-	struct scan s;
-	struct sv key;
 
-	scan_init(&s, body.p, body.n);
-	scan_object_begin(&s);
-	while (scan_key(&s, &key)) {
-		if (sv_eq(key, "header")) {
-			read_header(&s, &a.revision);
-		} else if (sv_eq(key, "more")) {
-			scan_bool(&s, &a.more);
-		} else if (sv_eq(key, "kvs")) {
-			scan_array_begin(&s);
-			while (scan_element(&s))
-				read_kv(&s, items_add(&a.items));
-		} else {
-			scan_skip(&s);
-		}
-	}
-	if (!scan_end(&s) || a.revision < 1) {
+	if (!read_range(message, &a) || a.revision < 1) {
 		free(a.items.items);
-		return bad_answer(&s, "a range", err);
+		return bad_answer("a range", err);
 	}
 	*ret = a;
 	return 0;
@@ -83,237 +99,188 @@ static struct etcd_op_answer *ops_add(struct etcd_txn_answer *a)
 	return &a->ops[a->n++];
 }
 
-static void read_deleted(struct scan *s, struct etcd_op_answer *op)
+static bool read_deleted(struct sv in, struct etcd_op_answer *op)
 {
-	int64_t deleted = 0;
-	struct sv key;
+	struct pb_field f;
 
-	scan_object_begin(s);
-	while (scan_key(s, &key)) {
-		if (sv_eq(key, "deleted"))
-			scan_int64(s, &deleted);
-		else
-			scan_skip(s);
-	}
-	op->deleted = deleted > 0;
+	while (pb_next(&in, &f))
+		if (f.number == DELETE_DELETED)
+			op->deleted = (int64_t)f.varint > 0;
+	return !in.n;
 }
 
-static void read_responses(struct scan *s, struct etcd_txn_answer *a, bool inside);
+static bool read_response(struct sv in, struct etcd_txn_answer *a, bool inside);
 
 /* The place of a nested transaction is taken before its operations are read. */
-static void read_nested(struct scan *s, struct etcd_txn_answer *a)
+static bool read_nested(struct sv in, struct etcd_txn_answer *a)
 {
 	size_t at = a->n;
-	struct sv key;
+	struct pb_field f;
+	bool good = true;
 
 	ops_add(a)->nested = true;
-	scan_object_begin(s);
-	while (scan_key(s, &key)) {
-		if (sv_eq(key, "succeeded"))
-			scan_bool(s, &a->ops[at].succeeded);
-		else if (sv_eq(key, "responses"))
-			read_responses(s, a, true);
-		else
-			scan_skip(s);
+	while (good && pb_next(&in, &f)) {
+		if (f.number == TXN_SUCCEEDED)
+			a->ops[at].succeeded = f.varint;
+		else if (f.number == TXN_RESPONSES)
+			good = read_response(f.bytes, a, true);
 	}
+	return good && !in.n;
 }
 
-/* Answers of any depth are read alike: what was asked for says how many there must be. */
-static void read_response(struct scan *s, struct etcd_txn_answer *a, bool inside)
+/* A transaction inside of a nested one was never asked for, and is not looked into. */
+static bool read_response(struct sv in, struct etcd_txn_answer *a, bool inside)
 {
-	struct sv key;
+	struct pb_field f;
+	bool good = true;
 
-	scan_object_begin(s);
-	while (scan_key(s, &key)) {
-		if (sv_eq(key, "response_txn") && !inside) {
-			read_nested(s, a);
-		} else if (sv_eq(key, "response_delete_range")) {
-			read_deleted(s, ops_add(a));
-		} else {
+	while (good && pb_next(&in, &f)) {
+		if (f.number == RESPONSE_TXN && !inside)
+			good = read_nested(f.bytes, a);
+		else if (f.number == RESPONSE_DELETE)
+			good = read_deleted(f.bytes, ops_add(a));
+		else if (f.number == RESPONSE_RANGE || f.number == RESPONSE_PUT ||
+			 f.number == RESPONSE_TXN)
 			ops_add(a);
-			scan_skip(s);
-		}
 	}
+	return good && !in.n;
 }
 
-static void read_responses(struct scan *s, struct etcd_txn_answer *a, bool inside)
+static bool read_txn(struct sv in, struct etcd_txn_answer *a)
 {
-	scan_array_begin(s);
-	while (scan_element(s))
-		read_response(s, a, inside);
+	struct pb_field f;
+	bool good = true;
+
+	while (good && pb_next(&in, &f)) {
+		if (f.number == HEADER)
+			good = read_header(f.bytes, &a->revision);
+		else if (f.number == TXN_SUCCEEDED)
+			a->succeeded = f.varint;
+		else if (f.number == TXN_RESPONSES)
+			good = read_response(f.bytes, a, false);
+	}
+	return good && !in.n;
 }
 
-int etcd_read_txn(struct sv body, struct etcd_txn_answer *ret, struct error *err)
+int etcd_read_txn(struct sv message, struct etcd_txn_answer *ret, struct error *err)
 {
 	struct etcd_txn_answer a = {0};
-	struct scan s;
-	struct sv key;
 
-	scan_init(&s, body.p, body.n);
-	scan_object_begin(&s);
-	while (scan_key(&s, &key)) {
-		if (sv_eq(key, "header"))
-			read_header(&s, &a.revision);
-		else if (sv_eq(key, "succeeded"))
-			scan_bool(&s, &a.succeeded);
-		else if (sv_eq(key, "responses"))
-			read_responses(&s, &a, false);
-		else
-			scan_skip(&s);
-	}
-	if (!scan_end(&s) || a.revision < 1) {
+	if (!read_txn(message, &a) || a.revision < 1) {
 		free(a.ops);
-		return bad_answer(&s, "a transaction", err);
+		return bad_answer("a transaction", err);
 	}
 	*ret = a;
 	return 0;
 }
 
-int etcd_read_lease(struct sv body, int64_t *ret_lease, struct error *err)
+static bool read_lease(struct sv in, int64_t *lease, int64_t *ttl_s)
 {
-	int64_t lease = 0;
-	struct scan s;
-	struct sv key;
+	struct pb_field f;
 
-	scan_init(&s, body.p, body.n);
-	scan_object_begin(&s);
-	while (scan_key(&s, &key)) {
-		if (sv_eq(key, "ID"))
-			scan_int64(&s, &lease);
-		else
-			scan_skip(&s);
+	while (pb_next(&in, &f)) {
+		if (f.number == LEASE_ID)
+			*lease = (int64_t)f.varint;
+		else if (f.number == LEASE_TTL)
+			*ttl_s = (int64_t)f.varint;
 	}
-	if (!scan_end(&s) || !lease)
-		return bad_answer(&s, "the grant of a lease", err);
+	return !in.n && *lease;
+}
+
+int etcd_read_lease(struct sv message, int64_t *ret_lease, struct error *err)
+{
+	int64_t lease = 0, ttl_s = 0;
+
+	if (!read_lease(message, &lease, &ttl_s))
+		return bad_answer("the grant of a lease", err);
 	*ret_lease = lease;
 	return 0;
 }
 
-int etcd_read_keepalive(struct sv body, int64_t *ret_ttl_s, struct error *err)
+int etcd_read_keepalive(struct sv message, int64_t *ret_ttl_s, struct error *err)
 {
-	int64_t ttl = 0, lease = 0;
-	struct sv result, key;
-	struct scan s = {0};
+	int64_t lease = 0, ttl_s = 0;
 
-	if (!scan_find(body, &result, "result", NULL))
-		return bad_answer(&s, "a keep-alive", err);
-	scan_init(&s, result.p, result.n);
-	scan_object_begin(&s);
-	while (scan_key(&s, &key)) {
-		if (sv_eq(key, "TTL"))
-			scan_int64(&s, &ttl);
-		else if (sv_eq(key, "ID"))
-			scan_int64(&s, &lease);
-		else
-			scan_skip(&s);
-	}
-	if (!scan_end(&s) || !lease)
-		return bad_answer(&s, "a keep-alive", err);
-	*ret_ttl_s = ttl;
+	if (!read_lease(message, &lease, &ttl_s))
+		return bad_answer("a keep-alive", err);
+	*ret_ttl_s = ttl_s;
 	return 0;
 }
 
-static void read_event(struct scan *s, struct etcd_items *items)
+static bool read_event(struct sv in, struct etcd_item *item)
 {
-	struct etcd_item *item = items_add(items);
-	struct sv key, type;
+	struct pb_field f;
+	bool good = true;
 
-	scan_object_begin(s);
-	while (scan_key(s, &key)) {
-		if (sv_eq(key, "type") && scan_string(s, &type))
-			item->deleted = sv_eq(type, "DELETE");
-		else if (sv_eq(key, "kv"))
-			read_kv(s, item);
-		else
-			scan_skip(s);
+	while (good && pb_next(&in, &f)) {
+		if (f.number == EVENT_TYPE)
+			item->deleted = f.varint == TYPE_DELETE;
+		else if (f.number == EVENT_KV)
+			good = read_kv(f.bytes, item);
 	}
+	return good && !in.n;
 }
 
-static void read_watch_result(struct scan *s, struct etcd_watch_line *line)
+static bool read_watch_field(const struct pb_field *f, struct etcd_watch_message *m)
 {
-	struct sv key;
-
-	scan_object_begin(s);
-	while (scan_key(s, &key)) {
-		if (sv_eq(key, "header")) {
-			read_header(s, &line->revision);
-		} else if (sv_eq(key, "created")) {
-			scan_bool(s, &line->created);
-		} else if (sv_eq(key, "canceled")) {
-			scan_bool(s, &line->canceled);
-		} else if (sv_eq(key, "fragment")) {
-			scan_bool(s, &line->fragment);
-		} else if (sv_eq(key, "compact_revision")) {
-			scan_int64(s, &line->compact_revision);
-		} else if (sv_eq(key, "cancel_reason")) {
-			scan_string(s, &line->reason);
-		} else if (sv_eq(key, "events")) {
-			scan_array_begin(s);
-			while (scan_element(s))
-				read_event(s, &line->items);
-		} else {
-			scan_skip(s);
-		}
+	switch (f->number) {
+	case HEADER:
+		return read_header(f->bytes, &m->revision);
+	case WATCH_CREATED:
+		m->created = f->varint;
+		break;
+	case WATCH_CANCELED:
+		m->canceled = f->varint;
+		break;
+	case WATCH_COMPACT_REVISION:
+		m->compact_revision = (int64_t)f->varint;
+		break;
+	case WATCH_CANCEL_REASON:
+		m->reason = f->bytes;
+		break;
+	case WATCH_FRAGMENT:
+		m->fragment = f->varint;
+		break;
+	case WATCH_EVENTS:
+		return read_event(f->bytes, items_add(&m->items));
+	default:
+		break;
 	}
+	return true;
 }
 
-/* 3.4 and 3.6 nest differently and agree in the name of the text. */
-static void read_watch_error(struct scan *s, struct etcd_watch_line *line)
+int etcd_read_watch(struct sv message, struct etcd_watch_message *ret, struct error *err)
 {
-	struct sv error;
+	struct etcd_watch_message m = {0};
+	struct pb_field f;
+	bool good = true;
 
-	line->is_error = true;
-	if (scan_raw(s, &error))
-		scan_find_str(error, &line->reason, "message", NULL);
-}
-
-int etcd_read_watch_line(struct sv text, struct etcd_watch_line *ret, struct error *err)
-{
-	struct etcd_watch_line line = {0};
-	struct scan s;
-	struct sv key;
-
-	scan_init(&s, text.p, text.n);
-	scan_object_begin(&s);
-	while (scan_key(&s, &key)) {
-		if (sv_eq(key, "result"))
-			read_watch_result(&s, &line);
-		else if (sv_eq(key, "error"))
-			read_watch_error(&s, &line);
-		else
-			scan_skip(&s);
+	while (good && pb_next(&message, &f))
+		good = read_watch_field(&f, &m);
+	if (!good || message.n || (!m.canceled && m.revision < 1)) {
+		free(m.items.items);
+		return bad_answer("a watch", err);
 	}
-	if (!scan_end(&s) || (!line.is_error && !line.canceled && line.revision < 1)) {
-		free(line.items.items);
-		return bad_answer(&s, "a watch", err);
-	}
-	*ret = line;
+	*ret = m;
 	return 0;
 }
 
-static int open_key(const struct etcd_item *from, struct arena *arena, const char **ret_key,
-		    struct error *err)
+static int open_key(struct sv key, struct arena *arena, const char **ret_key, struct error *err)
 {
-	auto_strbuf key = {0};
-
-	if (base64_decode(&key, from->key64.p, from->key64.n) || !key.size ||
-	    strlen(strbuf_str(&key)) != key.size)
+	if (!key.n || memchr(key.p, '\0', key.n))
 		return error_set(err, ERR_INTERNAL,
-				 "etcd gave a key that is none of ours: \"%.*s\"",
-				 (int)from->key64.n, from->key64.p);
-	*ret_key = arena_strndup(arena, key.bytes, key.size);
+				 "etcd gave a key that is none of ours: \"%.*s\"", (int)key.n,
+				 key.p);
+	*ret_key = arena_strndup(arena, key.p, key.n);
 	return 0;
 }
 
-static int open_value(struct envelope_packer *p, const struct etcd_item *from, struct arena *arena,
+static int open_value(struct envelope_packer *p, struct sv packed, struct arena *arena,
 		      struct store_item *item, int64_t *ret_index, struct error *err)
 {
-	auto_strbuf packed = {0}, value = {0};
+	auto_strbuf value = {0};
 
-	if (base64_decode(&packed, from->value64.p, from->value64.n))
-		return error_set(err, ERR_INTERNAL, "etcd gave a value that is not base64");
-	if (envelope_open(p, strbuf_str(&packed), packed.size, STORE_MAX_VALUE, ret_index, &value,
-			  err))
+	if (envelope_open(p, packed.p, packed.n, STORE_MAX_VALUE, ret_index, &value, err))
 		return -1;
 	item->value = arena_strndup(arena, strbuf_str(&value), value.size);
 	item->size = value.size;
@@ -327,9 +294,9 @@ int etcd_item_open(struct envelope_packer *p, const struct etcd_item *from, stru
 				  .create_revision = from->create_revision};
 	int64_t index = -1;
 
-	if (open_key(from, arena, &item.key, err))
+	if (open_key(from->key, arena, &item.key, err))
 		return -1;
-	if (!from->deleted && open_value(p, from, arena, &item, &index, err))
+	if (!from->deleted && open_value(p, from->value, arena, &item, &index, err))
 		return error_prefix(err, "%s", item.key);
 	*ret = item;
 	*ret_index = index;

@@ -16,15 +16,12 @@
 #define STEADY_MS        2000 /* a stream that lasted so long was not refused */
 #define SILENCE_MS       10000
 #define CATCH_UP_MS      3000
-#define MAX_LINE         (64u * 1024 * 1024)
 
 struct watch {
 	struct store_watch watch;
 	struct etcd *etcd;
-	struct http_call *stream;
+	struct grpc_call *stream;
 	size_t endpoint;
-	struct strbuf line;
-	size_t searched;                     /* bytes of line without a line's end */
 	int64_t stream_revision;             /* the highest header of this stream; must not fall */
 	int64_t event_revision, event_index; /* of the last event of this stream, given or not */
 	int64_t opened_ms, heard_ms;
@@ -50,7 +47,7 @@ static struct watch *watch_of(struct store_watch *w)
 static void watch_disconnect(struct watch *w)
 {
 	if (w->stream)
-		http_call_cancel(take_ptr(w->stream));
+		grpc_call_cancel(take_ptr(w->stream));
 	etcd_call_cancel(take_ptr(w->question));
 	timer_stop(w->timer);
 	w->behind = 0;
@@ -61,7 +58,6 @@ static void watch_free(struct watch *w)
 	watch_disconnect(w);
 	store_watch_finish(&w->watch);
 	timer_destroy(w->timer);
-	strbuf_finish(&w->line);
 	free(w);
 }
 
@@ -162,14 +158,14 @@ static int64_t watch_revision(const struct watch *w)
 	return version_revision(w->watch.seen);
 }
 
-static void on_question(enum etcd_verdict verdict, struct sv body, const struct error *err,
+static void on_question(enum etcd_verdict verdict, struct sv message, const struct error *err,
 			void *arg)
 {
 	struct watch *w = arg;
 	struct etcd_range_answer answer;
 
 	w->question = NULL;
-	if (verdict != ETCD_DONE || etcd_read_range(body, &answer, NULL)) {
+	if (verdict != ETCD_DONE || etcd_read_range(message, &answer, NULL)) {
 		timer_start(w->timer, CATCH_UP_MS);
 		return;
 	}
@@ -181,17 +177,18 @@ static void on_question(enum etcd_verdict verdict, struct sv body, const struct 
 
 static void watch_ask_revision(struct watch *w)
 {
-	struct strbuf body = {0};
+	struct strbuf message = {0};
 
 	if (w->question)
 		return;
-	etcd_write_range(&body, STORE_SESSIONS "absent", NULL, 1, 0);
+	etcd_write_range(&message, STORE_SESSIONS "absent", NULL, 1, 0);
 	w->question_asked = w->etcd->revision;
-	w->question = etcd_call_start(w->etcd, &(struct etcd_call_spec){.path = "/v3/kv/range",
-									.body = &body,
-									.repeatable = true,
-									.done = on_question,
-									.arg = w});
+	w->question = etcd_call_start(w->etcd,
+				      &(struct etcd_call_spec){.method = "/etcdserverpb.KV/Range",
+							       .message = &message,
+							       .repeatable = true,
+							       .done = on_question,
+							       .arg = w});
 }
 
 static void watch_look(struct watch *w)
@@ -262,113 +259,86 @@ static void give_progress(struct watch *w, int64_t revision)
 		w->watch.to.progress(version, w->watch.to.arg);
 }
 
-/* --- lines --- */
+/* --- messages --- */
 
 static bool reason_has(struct sv reason, const char *part)
 {
 	return reason.n && memmem(reason.p, reason.n, part, strlen(part));
 }
 
-static void watch_canceled(struct watch *w, const struct etcd_watch_line *line)
+static void watch_canceled(struct watch *w, const struct etcd_watch_message *m)
 {
-	if (line->compact_revision || reason_has(line->reason, "compacted"))
+	if (m->compact_revision || reason_has(m->reason, "compacted"))
 		watch_end(w, ERR_EXPIRED, "what comes next was compacted");
-	else if (reason_has(line->reason, "permission denied"))
+	else if (reason_has(m->reason, "permission denied"))
 		watch_end(w, ERR_FORBIDDEN, "etcd denies it");
 	else
 		watch_retry(w);
 }
 
-static void watch_take_line(struct watch *w, const struct etcd_watch_line *line)
+static void watch_take(struct watch *w, const struct etcd_watch_message *m)
 {
 	struct etcd *e = w->etcd;
 
-	if (line->is_error) {
-		watch_retry(w);
+	if (m->canceled) {
+		watch_canceled(w, m);
 		return;
 	}
-	if (line->canceled) {
-		watch_canceled(w, line);
-		return;
-	}
-	if (line->revision < w->stream_revision) {
+	if (m->revision < w->stream_revision) {
 		watch_end(w, ERR_EXPIRED, "the store's revision fell");
 		return;
 	}
-	w->stream_revision = line->revision;
-	if (line->created) {
+	w->stream_revision = m->revision;
+	if (m->created) {
 		/* a member that lags, or a store that was replaced by an older one */
-		if (line->revision < e->revision)
+		if (m->revision < e->revision)
 			watch_ask_revision(w);
 	} else {
-		give_events(w, &line->items);
-		if (!line->fragment)
-			give_progress(w, line->items.n ? w->event_revision : line->revision);
+		give_events(w, &m->items);
+		if (!m->fragment)
+			give_progress(w, m->items.n ? w->event_revision : m->revision);
 	}
-	if (line->revision > e->revision)
-		e->revision = line->revision;
+	if (m->revision > e->revision)
+		e->revision = m->revision;
 }
 
-static void watch_read_line(struct watch *w, struct sv text)
+static void take_message(struct watch *w, void *arg)
 {
-	struct etcd_watch_line line;
+	const struct sv *message = arg;
+	struct etcd_watch_message m;
 
-	if (etcd_read_watch_line(text, &line, NULL)) {
+	if (etcd_read_watch(*message, &m, NULL)) {
 		watch_retry(w);
 		return;
 	}
-	watch_take_line(w, &line);
-	free(line.items.items);
+	watch_take(w, &m);
+	free(m.items.items);
 }
 
-static void take_bytes(struct watch *w, void *arg)
-{
-	const struct http_call *stream = w->stream;
-	const struct sv *piece = arg;
-	size_t begin = 0;
-	const char *end;
-
-	strbuf_add(&w->line, piece->p, piece->n);
-	while ((end = memchr(w->line.bytes + w->searched, '\n', w->line.size - w->searched))) {
-		size_t size = (size_t)(end - w->line.bytes) - begin;
-
-		watch_read_line(w, (struct sv){w->line.bytes + begin, size});
-		if (w->removed || w->stream != stream)
-			return;
-		begin += size + 1;
-		w->searched = begin;
-	}
-	strbuf_consume(&w->line, begin);
-	w->searched = w->line.size;
-	if (w->line.size > MAX_LINE)
-		watch_retry(w);
-}
-
-static void on_stream_data(struct http_call *call, const char *bytes, size_t n, void *arg)
+static void on_stream_message(struct grpc_call *call, const void *bytes, size_t n, void *arg)
 {
 	struct watch *w = arg;
-	struct sv piece = {bytes, n};
+	struct sv message = {bytes, n};
 
 	w->heard_ms = env_mono_ms(w->etcd->env);
-	watch_run(w, take_bytes, &piece);
+	watch_run(w, take_message, &message);
 }
 
 static void stream_over(struct watch *w, void *arg)
 {
-	const struct http_answer *answer = arg;
+	const struct grpc_answer *answer = arg;
 	struct error err;
 
-	if (etcd_judge(answer->status, (struct sv){answer->body, answer->size}, &answer->err,
-		       &err) == ETCD_REFUSED)
+	if (etcd_judge(answer, &err) == ETCD_REFUSED)
 		watch_end(w, err.code, err.text);
 	else
 		watch_retry(w);
 }
 
-static void on_stream_done(const struct http_answer *answer, void *arg)
+static void on_stream_done(const struct grpc_answer *answer, void *arg)
 {
 	struct watch *w = arg;
-	struct http_answer copy = *answer;
+	struct grpc_answer copy = *answer;
 
 	w->stream = NULL;
 	watch_run(w, stream_over, &copy);
@@ -376,29 +346,36 @@ static void on_stream_done(const struct http_answer *answer, void *arg)
 
 /* --- the beginning --- */
 
-static void watch_open(struct watch *w)
+static void stream_start(struct watch *w, struct grpc_client *client)
 {
-	struct etcd *e = w->etcd;
 	int64_t needed = version_next_revision(w->watch.seen);
-	auto_strbuf body = {0};
-	struct http_call_spec spec = {.method = "POST",
-				      .path = "/v3/watch",
-				      .content_type = "application/json",
-				      .headers = etcd_stream_headers,
+	auto_strbuf message = {0};
+	struct grpc_call_spec spec = {.method = "/etcdserverpb.Watch/Watch",
+				      .metadata = etcd_metadata,
+				      .n_metadata = ETCD_STREAM_METADATA,
 				      .stream = true,
-				      .on_data = on_stream_data,
+				      .on_message = on_stream_message,
 				      .on_done = on_stream_done,
 				      .arg = w};
 
-	strbuf_clear(&w->line);
-	w->searched = 0;
+	etcd_write_watch(&message, STORE_PREFIX, needed > 2 ? needed - 1 : 1);
+	spec.message = message.bytes;
+	spec.size = message.size;
+	w->stream = grpc_call_start(client, &spec);
+}
+
+static void watch_open(struct watch *w)
+{
+	struct etcd *e = w->etcd;
+
 	w->stream_revision = w->event_revision = 0;
 	w->endpoint = e->current;
 	w->opened_ms = w->heard_ms = env_mono_ms(e->env);
-	etcd_write_watch(&body, STORE_PREFIX, needed > 2 ? needed - 1 : 1);
-	spec.body = body.bytes;
-	spec.body_size = body.size;
-	w->stream = http_call_start(e->endpoints[w->endpoint], &spec);
+	if (!e->endpoints[w->endpoint].client) {
+		watch_retry(w);
+		return;
+	}
+	stream_start(w, e->endpoints[w->endpoint].client);
 	timer_start(w->timer, SILENCE_MS);
 }
 

@@ -1,6 +1,6 @@
 /*
  * The versioned object store: keys, bytes, one growing revision, transactions by compare, watches.
- * Two implementations pass one suite: etcd (its gRPC-gateway) and memory.
+ * Two implementations pass one suite: etcd (its gRPC API) and memory.
  *
  * version = incarnation * 2^48 + revision * 1024 + index, index being the place of a write among
  * all writes of that revision (group commit puts many transactions into one revision). A read at
@@ -173,8 +173,8 @@ void store_forget(struct store *s, const void *arg);
 void store_destroy(struct store *s);
 
 struct store *store_memory_create(struct loop *loop);
-/* endpoints: comma-separated URLs. The others are PEM texts, NULL without TLS; etcd's gateway
- * refuses a client certificate with a CN when etcd has users. */
+/* endpoints: comma-separated URLs. The others are PEM texts, NULL without TLS; one that cannot be
+ * used is told by store_trouble(). */
 struct store_etcd_config {
 	const char *endpoints, *ca_pem, *cert_pem, *key_pem;
 };

@@ -1,13 +1,12 @@
 /*
- * The store in etcd, through its gRPC-gateway: its endpoints, leases and compaction, and what is
- * known of its revision.
+ * The store in etcd, by its gRPC API: its endpoints, leases and compaction, and what is known of
+ * its revision.
  */
 #include <assert.h>
 
 #include "store/etcd.h"
 
-#define CONNECTIONS 16
-#define TROUBLE_MS  1000
+#define TROUBLE_MS 1000
 
 void etcd_request_init(struct etcd *e, struct etcd_request *r, void *arg,
 		       void (*destroy)(struct etcd_request *r))
@@ -51,14 +50,14 @@ static void simple_destroy(struct etcd_request *request)
 	free(container_of(request, struct simple_request, request));
 }
 
-static void simple_answer(struct simple_request *r, struct sv body, const struct error *err)
+static void simple_answer(struct simple_request *r, struct sv message, const struct error *err)
 {
 	int64_t number = 0;
 	struct error bad;
 
-	if (!err && r->granted && etcd_read_lease(body, &number, &bad))
+	if (!err && r->granted && etcd_read_lease(message, &number, &bad))
 		err = &bad;
-	if (!err && r->kept && etcd_read_keepalive(body, &number, &bad))
+	if (!err && r->kept && etcd_read_keepalive(message, &number, &bad))
 		err = &bad;
 	etcd_request_answered(&r->request);
 	if (r->granted)
@@ -70,25 +69,26 @@ static void simple_answer(struct simple_request *r, struct sv body, const struct
 	simple_destroy(&r->request);
 }
 
-static void on_simple(enum etcd_verdict verdict, struct sv body, const struct error *err, void *arg)
+static void on_simple(enum etcd_verdict verdict, struct sv message, const struct error *err,
+		      void *arg)
 {
 	struct simple_request *r = arg;
 
 	r->request.call = NULL;
 	if (verdict == ETCD_REFUSED && r->ended && err->code == r->fine)
 		err = NULL;
-	simple_answer(r, body, err);
+	simple_answer(r, message, err);
 }
 
-static void simple_start(struct store *s, const struct simple_request *from, const char *path,
-			 struct strbuf *body, void *arg)
+static void simple_start(struct store *s, const struct simple_request *from, const char *method,
+			 struct strbuf *message, void *arg)
 {
 	struct simple_request *r = xnew0(struct simple_request);
 
 	*r = *from;
 	etcd_request_init(etcd_of(s), &r->request, arg, simple_destroy);
-	r->request.call = etcd_call_start(etcd_of(s), &(struct etcd_call_spec){.path = path,
-									       .body = body,
+	r->request.call = etcd_call_start(etcd_of(s), &(struct etcd_call_spec){.method = method,
+									       .message = message,
 									       .repeatable = true,
 									       .done = on_simple,
 									       .arg = r});
@@ -98,39 +98,41 @@ static void etcd_lease_grant(struct store *s, int64_t ttl_s,
 			     void (*done)(int64_t lease, const struct error *err, void *arg),
 			     void *arg)
 {
-	struct strbuf body = {0};
+	struct strbuf message = {0};
 
-	etcd_write_lease_grant(&body, ttl_s);
-	simple_start(s, &(struct simple_request){.granted = done}, "/v3/lease/grant", &body, arg);
+	etcd_write_lease_grant(&message, ttl_s);
+	simple_start(s, &(struct simple_request){.granted = done}, "/etcdserverpb.Lease/LeaseGrant",
+		     &message, arg);
 }
 
 static void etcd_lease_keep(struct store *s, int64_t lease,
 			    void (*done)(bool alive, const struct error *err, void *arg), void *arg)
 {
-	struct strbuf body = {0};
+	struct strbuf message = {0};
 
-	etcd_write_lease_id(&body, lease);
-	simple_start(s, &(struct simple_request){.kept = done}, "/v3/lease/keepalive", &body, arg);
+	etcd_write_lease_id(&message, lease);
+	simple_start(s, &(struct simple_request){.kept = done},
+		     "/etcdserverpb.Lease/LeaseKeepAlive", &message, arg);
 }
 
 static void etcd_lease_revoke(struct store *s, int64_t lease,
 			      void (*done)(const struct error *err, void *arg), void *arg)
 {
-	struct strbuf body = {0};
+	struct strbuf message = {0};
 
-	etcd_write_lease_id(&body, lease);
+	etcd_write_lease_id(&message, lease);
 	simple_start(s, &(struct simple_request){.ended = done, .fine = ERR_NOT_FOUND},
-		     "/v3/lease/revoke", &body, arg);
+		     "/etcdserverpb.Lease/LeaseRevoke", &message, arg);
 }
 
 static void etcd_compact(struct store *s, int64_t revision,
 			 void (*done)(const struct error *err, void *arg), void *arg)
 {
-	struct strbuf body = {0};
+	struct strbuf message = {0};
 
-	etcd_write_compaction(&body, revision);
+	etcd_write_compaction(&message, revision);
 	simple_start(s, &(struct simple_request){.ended = done, .fine = ERR_EXPIRED},
-		     "/v3/kv/compaction", &body, arg);
+		     "/etcdserverpb.KV/Compact", &message, arg);
 }
 
 /* --- the revision --- */
@@ -176,11 +178,10 @@ static void etcd_destroy(struct store *s)
 	assert(list_empty(&e->calls));
 	later_destroy(e->later);
 	for (size_t i = 0; i < e->n_endpoints; i++) {
-		http_client_destroy(e->endpoints[i]);
-		free(e->urls[i]);
+		grpc_client_destroy(e->endpoints[i].client);
+		free(e->endpoints[i].url);
 	}
 	free(e->endpoints);
-	free(e->urls);
 	envelope_packer_destroy(e->packer);
 	free(e);
 }
@@ -199,18 +200,21 @@ static const struct store_ops etcd_ops = {
 	.destroy = etcd_destroy,
 };
 
+/* A certificate that cannot be used is the store's trouble, like one that etcd does not take. */
 static void endpoints_add(struct etcd *e, const char *url, const struct store_etcd_config *config)
 {
-	const struct http_client_config peer = {.base_url = url,
+	const struct grpc_client_config peer = {.url = url,
 						.ca_pem = config->ca_pem,
 						.cert_pem = config->cert_pem,
-						.key_pem = config->key_pem,
-						.max_connections = CONNECTIONS};
+						.key_pem = config->key_pem};
+	struct etcd_endpoint *endpoint;
 
 	e->endpoints = xrealloc(e->endpoints, e->n_endpoints + 1, sizeof(*e->endpoints));
-	e->urls = xrealloc(e->urls, e->n_endpoints + 1, sizeof(*e->urls));
-	e->urls[e->n_endpoints] = xstrdup(url);
-	e->endpoints[e->n_endpoints++] = http_client_create(e->loop, &peer);
+	endpoint = &e->endpoints[e->n_endpoints++];
+	*endpoint = (struct etcd_endpoint){.url = xstrdup(url)};
+	endpoint->client = grpc_client_create(e->loop, &peer, &endpoint->unusable);
+	if (!endpoint->client)
+		endpoint->unusable.code = ERR_UNREACHABLE; /* for all who call */
 }
 
 static void endpoints_create(struct etcd *e, const struct store_etcd_config *config)
