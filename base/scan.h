@@ -1,6 +1,6 @@
 /*
  * A pull scanner over JSON bytes that are complete in memory: no tree, no allocation. For what is
- * hot or large: watch lines, list pages, etcd's answers. Strict RFC 8259, depth at most 64.
+ * hot or large: watch lines, list pages. Strict RFC 8259, depth at most 64.
  *
  *	struct scan s;
  *	scan_init(&s, bytes, n);

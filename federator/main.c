@@ -94,13 +94,15 @@ static int open_etcd(struct process *p, struct error *err)
 	    read_optional("etcd-cert-file", s->etcd_cert, &cert, err) ||
 	    read_optional("etcd-key-file", s->etcd_key, &key, err))
 		return -1;
-	p->hub.store = store_etcd_create(p->hub.loop, &(struct store_etcd_config){
-							      .endpoints = s->etcd,
-							      .ca_pem = ca,
-							      .cert_pem = cert,
-							      .key_pem = key,
-						      });
-	return 0;
+	p->hub.store = store_etcd_create(p->hub.loop,
+					 &(struct store_etcd_config){
+						 .endpoints = s->etcd,
+						 .ca_pem = ca,
+						 .cert_pem = cert,
+						 .key_pem = key,
+					 },
+					 err);
+	return p->hub.store ? 0 : -1;
 }
 
 static int open_store(struct process *p, struct error *err)

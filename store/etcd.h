@@ -19,8 +19,7 @@
 
 struct etcd_endpoint {
 	char *url;
-	struct grpc_client *client; /* NULL: it cannot be called, and unusable says why */
-	struct error unusable;
+	struct grpc_client *client;
 };
 
 struct etcd {

@@ -25,7 +25,6 @@ struct etcd_call {
 	int64_t since_ms;
 	struct timer *retry;
 	struct grpc_call *grpc;
-	struct later_item unsent; /* there was no client to send it */
 };
 
 void etcd_endpoint_failed(struct etcd *e, size_t endpoint)
@@ -37,7 +36,6 @@ void etcd_endpoint_failed(struct etcd *e, size_t endpoint)
 static void call_destroy(struct etcd_call *call)
 {
 	list_remove(&call->link);
-	list_remove(&call->unsent.link);
 	timer_destroy(call->retry);
 	strbuf_finish(&call->message);
 	free(call);
@@ -128,14 +126,6 @@ static void on_answer(const struct grpc_answer *answer, void *arg)
 	call_answered(call, answer);
 }
 
-static void on_unsent(struct later_item *item)
-{
-	struct etcd_call *call = container_of(item, struct etcd_call, unsent);
-	const struct etcd_endpoint *endpoint = &call->etcd->endpoints[call->endpoint];
-
-	call_answered(call, &(struct grpc_answer){.status = -1, .err = endpoint->unusable});
-}
-
 static void call_send(struct etcd_call *call)
 {
 	struct etcd *e = call->etcd;
@@ -149,10 +139,7 @@ static void call_send(struct etcd_call *call)
 					    .arg = call};
 
 	call->endpoint = e->current;
-	if (e->endpoints[call->endpoint].client)
-		call->grpc = grpc_call_start(e->endpoints[call->endpoint].client, &spec);
-	else
-		later_add(e->later, &call->unsent);
+	call->grpc = grpc_call_start(e->endpoints[call->endpoint].client, &spec);
 }
 
 static void on_retry(void *arg)
@@ -173,7 +160,6 @@ struct etcd_call *etcd_call_start(struct etcd *e, const struct etcd_call_spec *s
 	call->arg = spec->arg;
 	call->since_ms = env_mono_ms(e->env);
 	call->retry = timer_create_in(e->env, on_retry, call);
-	call->unsent.run = on_unsent;
 	list_push_back(&e->calls, &call->link);
 	call_send(call);
 	return call;

@@ -346,8 +346,9 @@ static void on_stream_done(const struct grpc_answer *answer, void *arg)
 
 /* --- the beginning --- */
 
-static void stream_start(struct watch *w, struct grpc_client *client)
+static void watch_open(struct watch *w)
 {
+	struct etcd *e = w->etcd;
 	int64_t needed = version_next_revision(w->watch.seen);
 	auto_strbuf message = {0};
 	struct grpc_call_spec spec = {.method = "/etcdserverpb.Watch/Watch",
@@ -358,24 +359,13 @@ static void stream_start(struct watch *w, struct grpc_client *client)
 				      .on_done = on_stream_done,
 				      .arg = w};
 
-	etcd_write_watch(&message, STORE_PREFIX, needed > 2 ? needed - 1 : 1);
-	spec.message = message.bytes;
-	spec.size = message.size;
-	w->stream = grpc_call_start(client, &spec);
-}
-
-static void watch_open(struct watch *w)
-{
-	struct etcd *e = w->etcd;
-
 	w->stream_revision = w->event_revision = 0;
 	w->endpoint = e->current;
 	w->opened_ms = w->heard_ms = env_mono_ms(e->env);
-	if (!e->endpoints[w->endpoint].client) {
-		watch_retry(w);
-		return;
-	}
-	stream_start(w, e->endpoints[w->endpoint].client);
+	etcd_write_watch(&message, STORE_PREFIX, needed > 2 ? needed - 1 : 1);
+	spec.message = message.bytes;
+	spec.size = message.size;
+	w->stream = grpc_call_start(e->endpoints[w->endpoint].client, &spec);
 	timer_start(w->timer, SILENCE_MS);
 }
 

@@ -173,11 +173,12 @@ void store_forget(struct store *s, const void *arg);
 void store_destroy(struct store *s);
 
 struct store *store_memory_create(struct loop *loop);
-/* endpoints: comma-separated URLs. The others are PEM texts, NULL without TLS; one that cannot be
- * used is told by store_trouble(). */
+/* endpoints: comma-separated URLs. The others are PEM texts, NULL without TLS. NULL with err set
+ * when one of them cannot be used; whether etcd is there is not asked. */
 struct store_etcd_config {
 	const char *endpoints, *ca_pem, *cert_pem, *key_pem;
 };
-struct store *store_etcd_create(struct loop *loop, const struct store_etcd_config *config);
+struct store *store_etcd_create(struct loop *loop, const struct store_etcd_config *config,
+				struct error *err);
 
 #endif

@@ -200,24 +200,25 @@ static const struct store_ops etcd_ops = {
 	.destroy = etcd_destroy,
 };
 
-/* A certificate that cannot be used is the store's trouble, like one that etcd does not take. */
-static void endpoints_add(struct etcd *e, const char *url, const struct store_etcd_config *config)
+static int endpoints_add(struct etcd *e, const char *url, const struct store_etcd_config *config,
+			 struct error *err)
 {
 	const struct grpc_client_config peer = {.url = url,
 						.ca_pem = config->ca_pem,
 						.cert_pem = config->cert_pem,
 						.key_pem = config->key_pem};
-	struct etcd_endpoint *endpoint;
+	struct grpc_client *client = grpc_client_create(e->loop, &peer, err);
 
+	if (!client)
+		return error_prefix(err, "etcd at %s", url);
 	e->endpoints = xrealloc(e->endpoints, e->n_endpoints + 1, sizeof(*e->endpoints));
-	endpoint = &e->endpoints[e->n_endpoints++];
-	*endpoint = (struct etcd_endpoint){.url = xstrdup(url)};
-	endpoint->client = grpc_client_create(e->loop, &peer, &endpoint->unusable);
-	if (!endpoint->client)
-		endpoint->unusable.code = ERR_UNREACHABLE; /* for all who call */
+	e->endpoints[e->n_endpoints++] =
+		(struct etcd_endpoint){.url = xstrdup(url), .client = client};
+	return 0;
 }
 
-static void endpoints_create(struct etcd *e, const struct store_etcd_config *config)
+static int endpoints_create(struct etcd *e, const struct store_etcd_config *config,
+			    struct error *err)
 {
 	const char *at = config->endpoints;
 
@@ -225,14 +226,16 @@ static void endpoints_create(struct etcd *e, const struct store_etcd_config *con
 		size_t n = strcspn(at, ",");
 		auto_xfree char *url = xstrndup(at, n);
 
-		if (n)
-			endpoints_add(e, url, config);
+		if (n && endpoints_add(e, url, config, err))
+			return -1;
 		at += n + (at[n] == ',');
 	}
 	assert(e->n_endpoints);
+	return 0;
 }
 
-struct store *store_etcd_create(struct loop *loop, const struct store_etcd_config *config)
+struct store *store_etcd_create(struct loop *loop, const struct store_etcd_config *config,
+				struct error *err)
 {
 	struct etcd *e = xnew0(struct etcd);
 
@@ -246,6 +249,8 @@ struct store *store_etcd_create(struct loop *loop, const struct store_etcd_confi
 	list_init(&e->watches);
 	e->expiry.run = etcd_watches_run_expired;
 	etcd_commits_init(e);
-	endpoints_create(e, config);
-	return &e->store;
+	if (!endpoints_create(e, config, err))
+		return &e->store;
+	etcd_destroy(&e->store);
+	return NULL;
 }

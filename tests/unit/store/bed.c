@@ -34,7 +34,7 @@ struct store *bed_another_store(struct bed *bed)
 {
 	const struct store_etcd_config config = {.endpoints = etcd_server_url(bed->etcd)};
 
-	return store_etcd_create(bed->loop, &config);
+	return store_etcd_create(bed->loop, &config, NULL);
 }
 
 void bed_finish(struct bed *bed)

@@ -33,7 +33,7 @@ static void connect_as(struct bed *bed, const struct pki_pair *ca, const struct 
 						 .key_pem = client ? client->key_pem : NULL};
 
 	store_destroy(bed->store);
-	bed->store = store_etcd_create(bed->loop, &config);
+	bed->store = store_etcd_create(bed->loop, &config, NULL);
 }
 
 static void assert_shut_out(struct bed *bed)
@@ -90,4 +90,28 @@ Test(tls_etcd, refuses_who_has_no_certificate)
 	page_finish(&p);
 	pki_pair_finish(&ca);
 	bed_finish(&bed);
+}
+
+Test(tls, certificates_that_are_none_are_refused_at_once)
+{
+	static const char url[] = "https://127.0.0.1:1";
+	struct loop *loop = loop_create();
+	struct pki_pair ca, client;
+	struct error err;
+
+	make_ca(&ca);
+	make_client(&ca, &client);
+	cr_assert_not(store_etcd_create(
+		loop, &(struct store_etcd_config){.endpoints = url, .ca_pem = "rubbish"}, &err));
+	cr_assert_str_eq(err.text, "etcd at https://127.0.0.1:1: authority: no certificate in it");
+	cr_assert_not(store_etcd_create(loop,
+					&(struct store_etcd_config){.endpoints = url,
+								    .ca_pem = ca.cert_pem,
+								    .cert_pem = client.cert_pem,
+								    .key_pem = ca.key_pem},
+					&err));
+	cr_assert(strstr(err.text, "key"), "%s", err.text);
+	pki_pair_finish(&ca);
+	pki_pair_finish(&client);
+	loop_destroy(loop);
 }
