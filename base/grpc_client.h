@@ -52,7 +52,8 @@ struct grpc_answer {
 	size_t size;
 	/* Set when status is -1: UNREACHABLE when the call was not carried out: no byte of it left
 	 * this machine, or the server said that it did not look at it; else TIMEOUT, TOO_LARGE (an
-	 * answer over 64 MiB) or UNKNOWN_OUTCOME: it may have been carried out. */
+	 * answer over 64 MiB) or UNKNOWN_OUTCOME: it may have been carried out. That is also what
+	 * an answer of another kind than gRPC counts as, and one that ends inside a message. */
 	struct error err;
 };
 

@@ -132,6 +132,12 @@ static void give_messages(struct grpc_call *call)
 	strbuf_consume(&call->in, at);
 }
 
+static void fail_answer(struct grpc_answer *answer, const char *why)
+{
+	answer->status = -1;
+	error_set(&answer->err, ERR_UNKNOWN_OUTCOME, "%s", why);
+}
+
 /* Of a short call: exactly one. */
 static void take_message(struct grpc_call *call, struct grpc_answer *answer)
 {
@@ -139,8 +145,7 @@ static void take_message(struct grpc_call *call, struct grpc_answer *answer)
 	size_t at = 0;
 
 	if (!next_message(call, &at, &message) || at != call->in.size) {
-		answer->status = -1;
-		error_set(&answer->err, ERR_UNKNOWN_OUTCOME, "the answer is not one whole message");
+		fail_answer(answer, "the answer is not one whole message");
 		return;
 	}
 	answer->message = message.p;
@@ -168,6 +173,8 @@ static void call_done(struct grpc_call *call)
 
 	if (answer.status == GRPC_OK && !call->stream)
 		take_message(call, &answer);
+	else if (answer.status == GRPC_OK && call->in.size)
+		fail_answer(&answer, "the answer ends inside a message");
 	call_leave(call);
 	call->on_done(&answer, call->arg);
 }
@@ -183,7 +190,7 @@ static void call_free(struct grpc_call *call)
 	free(call);
 }
 
-void call_deliver(struct grpc_call *call)
+void grpc_call_deliver(struct grpc_call *call)
 {
 	call->delivering = true;
 	if (call->stream)

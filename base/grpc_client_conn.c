@@ -100,8 +100,11 @@ static void conn_fail(struct grpc_conn *conn, const char *why)
 	if (conn->state >= CONN_FAILED)
 		return;
 	conn->state = CONN_FAILED;
+	conn->pending++; /* a caller may destroy the client */
 	session_fail(&conn->session, why);
 	conn_close(conn);
+	conn->pending--;
+	conn_free_when_done(conn);
 }
 
 /* From where nobody may be called back. */
@@ -204,6 +207,9 @@ static void conn_wake(struct grpc_session *session)
 	conn_pump(conn);
 	if (session->retired && list_empty(&session->calls) && conn->state != CONN_FAILED)
 		conn_close(conn);
+	else if (conn->state == CONN_OPEN && !nghttp2_session_want_read(session->h2) &&
+		 !nghttp2_session_want_write(session->h2))
+		conn_fail_soon(conn, "what came back is not HTTP/2");
 }
 
 /* --- input --- */

@@ -66,7 +66,7 @@ void call_head(struct grpc_call *call, const char *name, const char *value, size
 void call_bytes(struct grpc_call *call, const void *bytes, size_t n);
 void call_end(struct grpc_call *call); /* of what the server has to say */
 void call_fail(struct grpc_call *call, enum error_code code, const char *why);
-void call_deliver(struct grpc_call *call);
+void grpc_call_deliver(struct grpc_call *call);
 
 /* --- HTTP/2 --- */
 

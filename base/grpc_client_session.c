@@ -33,13 +33,25 @@ static int on_data(nghttp2_session *h2, uint8_t flags, int32_t stream_id, const 
 	return 0;
 }
 
+/* nghttp2 holds back what waits for its turn, and would not say that it never comes. */
+static void session_retire(struct grpc_session *s)
+{
+	struct grpc_call *call;
+
+	s->retired = true;
+	list_for_each (call, &s->calls, link) {
+		if (!call->sent)
+			call_fail(call, ERR_UNREACHABLE, "the server takes no more calls");
+	}
+}
+
 static int on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 {
 	struct grpc_session *s = arg;
 	struct grpc_call *call;
 
 	if (frame->hd.type == NGHTTP2_GOAWAY)
-		s->retired = true;
+		session_retire(s);
 	if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA)
 		return 0;
 	call = call_of(h2, frame->hd.stream_id);
@@ -157,7 +169,7 @@ void session_deliver(struct grpc_session *s)
 		struct grpc_call *call = list_entry(node, struct grpc_call, ready);
 
 		list_remove(&call->ready);
-		call_deliver(call);
+		grpc_call_deliver(call);
 	}
 }
 
