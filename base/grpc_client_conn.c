@@ -30,11 +30,11 @@ struct grpc_conn {
 	uv_tcp_t tcp;
 	uv_connect_t connect;
 	uv_write_t write;
-	bool has_socket, writing;
+	bool has_socket, writing, doomed;
 	struct strbuf wire;     /* what is on its way to the socket */
-	struct timer *deadline; /* of connecting; at once when there is trouble */
+	struct timer *deadline; /* of connecting */
 	struct error trouble;   /* the last, for the calls when there is no more to try */
-	unsigned pending;       /* handles and requests that libuv has */
+	unsigned pending;       /* what the loop still has of it */
 	char room[READ_BUFFER];
 };
 
@@ -107,13 +107,29 @@ static void conn_fail(struct grpc_conn *conn, const char *why)
 	conn_free_when_done(conn);
 }
 
+static void on_doom(void *arg)
+{
+	struct grpc_conn *conn = conn_of(arg);
+
+	conn->pending--;
+	if (conn->state == CONN_CLOSED)
+		conn_free_when_done(conn);
+	else
+		conn_fail(conn, conn->trouble.text);
+}
+
 /* From where nobody may be called back. */
 static void conn_fail_soon(struct grpc_conn *conn, const char *why)
 {
+	if (conn->doomed)
+		return;
+	conn->doomed = conn->session.retired = true;
 	error_set(&conn->trouble, ERR_UNREACHABLE, "%s", why);
-	timer_start(conn->deadline, 0);
+	conn->pending++;
+	loop_defer(conn->client->loop, on_doom, conn);
 }
 
+/* Why an address did not answer says more than that the time is over. */
 static void on_deadline(void *arg)
 {
 	struct grpc_conn *conn = conn_of(arg);
@@ -310,7 +326,7 @@ static void on_attempt_closed(uv_handle_t *handle)
 
 static void attempt_failed(struct grpc_conn *conn, int status)
 {
-	error_set(&conn->trouble, ERR_UNREACHABLE, "%s", uv_strerror(status));
+	error_set(&conn->trouble, ERR_UNREACHABLE, "%s", strerror(-status));
 	socket_close(conn, on_attempt_closed);
 }
 
@@ -440,6 +456,4 @@ void conn_start(struct grpc_conn *conn, struct grpc_call *call)
 		return; /* when it is */
 	session_submit(&conn->session, call);
 	conn_pump(conn);
-	if (call->finished)
-		conn_fail_soon(conn, call->err.text);
 }

@@ -28,6 +28,8 @@
 /* What a server may send ahead: some round trips' worth of a fast link. */
 #define GRPC_STREAM_WINDOW  (4 * 1024 * 1024)
 #define GRPC_SESSION_WINDOW (16 * 1024 * 1024)
+/* Streams have numbers of 31 bits, every second of them ours; some are left for calls that wait. */
+#define GRPC_LAST_STREAM (INT32_MAX - (1 << 20))
 
 /* --- calls --- */
 

@@ -144,12 +144,9 @@ void session_submit(struct grpc_session *s, struct grpc_call *call)
 
 	call->stream_id = nghttp2_submit_request(s->h2, NULL, head, add_metadata(call, head, 7),
 						 &message, call);
-	/* it may have run out of numbers for streams, after 2^30 calls */
-	if (call->stream_id > 0)
-		return;
-	call->stream_id = -1;
-	s->retired = true;
-	call_fail(call, ERR_UNREACHABLE, "the connection takes no more calls");
+	assert(call->stream_id > 0); /* fails on lack of memory only */
+	if (call->stream_id >= GRPC_LAST_STREAM)
+		s->retired = true;
 }
 
 void session_drop(struct grpc_session *s, struct grpc_call *call)

@@ -1,4 +1,5 @@
 /* Calls and streams, against a server that a test plays. */
+#include "base/grpc_client_internal.h"
 #include "grpc_stage.h"
 
 /* --- calls with one answer --- */
@@ -339,6 +340,22 @@ Test(grpc_client, connects_again_after_an_idle_connection_was_closed)
 		cr_expect_eq(grpc_server_connections(s.server), i);
 		grpc_peer_cut(s.peer);
 		stage_turn(&s, 20);
+	}
+	stage_finish(&s);
+}
+
+/* One every millisecond uses them up within two weeks. */
+Test(grpc_client, connects_again_before_the_numbers_of_streams_end)
+{
+	struct stage s;
+
+	stage_init(&s, (struct grpc_server_config){0});
+	stage_serve(&s);
+	nghttp2_session_set_next_stream_id(conn_session(s.client->current[0])->h2,
+					   GRPC_LAST_STREAM | 1);
+	for (unsigned i = 1; i <= 3; i++) {
+		stage_serve(&s);
+		cr_expect_eq(grpc_server_connections(s.server), i == 1 ? 1 : 2);
 	}
 	stage_finish(&s);
 }

@@ -12,7 +12,7 @@ Test(grpc_client_faults, nobody_listens)
 	grpc_server_destroy(take_ptr(s.server));
 	for (int stream = 0; stream < 2; stream++) {
 		stage_call(&s, (struct grpc_call_spec){.stream = stream}, &o);
-		expect_error(&o, ERR_UNREACHABLE, "connection refused");
+		expect_error(&o, ERR_UNREACHABLE, "Connection refused");
 		told_finish(&o);
 	}
 	stage_finish(&s);

@@ -256,7 +256,7 @@ Test(calls, without_any_endpoint_writes_fail_and_are_known_to)
 	char key[64];
 
 	played_init(&s);
-	told = xasprintf("the state store (etcd at %s) does not answer: connection refused",
+	told = xasprintf("the state store (etcd at %s) does not answer: Connection refused",
 			 grpc_server_url(s.server));
 	grpc_server_destroy(take_ptr(s.server));
 	cr_expect_null(store_trouble(s.bed.store), "it was not asked");
