@@ -22,8 +22,9 @@ struct label {
 struct meta {
 	const char *ns, *name, *uid; /* ns "" when cluster-wide */
 	int64_t version, generation;
-	int64_t created_ns; /* wall clock */
-	int64_t deleted_ns; /* deletionTimestamp; 0: not being deleted */
+	int64_t created_ns;       /* wall clock, whole seconds */
+	int64_t created_revision; /* of the store, of a view of a document; else 0 */
+	int64_t deleted_ns;       /* deletionTimestamp; 0: not being deleted */
 	struct label *labels, *annotations;
 	size_t n_labels, n_annotations;
 	const char *const *finalizers; /* NULL-terminated */

@@ -199,7 +199,10 @@ int job_view(const struct doc *d, struct job **ret, struct error *err)
 {
 	auto_json *tree = doc_tree(d);
 
-	return job_view_tree(tree, ret, err);
+	if (job_view_tree(tree, ret, err))
+		return -1;
+	(*ret)->meta.created_revision = d->create_revision;
+	return 0;
 }
 
 void job_destroy(struct job *j)

@@ -52,9 +52,12 @@ void admitted_add(struct admitted *a, struct job *take_job)
 struct job *admitted_take(struct admitted *a, const struct doc *doc, const char *uid)
 {
 	struct entry *e;
+	struct job *job;
 
 	HASH_FIND(hh, a->entries, uid, strlen(uid), e);
 	if (!e || doc->revision != doc->create_revision || doc->status_revision)
 		return NULL;
-	return take(a, e);
+	job = take(a, e);
+	job->meta.created_revision = doc->create_revision;
+	return job;
 }

@@ -80,7 +80,7 @@ struct explain *explain_create(const struct gang *g, size_t n_places)
 	e->name = arena_strdup(a, g->name);
 	e->queue = arena_strdup(a, g->queue);
 	e->priority = g->priority;
-	e->submitted_ns = g->submitted_ns;
+	e->submitted_ns = g->submitted.ns;
 	e->pods = g->form->variants[0].pods;
 	e->detail = e->remedy = e->funnel_of = "";
 	e->places = arena_array(a, struct explain_place, n_places + 1);

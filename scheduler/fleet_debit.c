@@ -21,7 +21,7 @@ struct debit debit_make(const struct fleet_job *job, size_t variant, int64_t cap
 			      .form = form_ref(job->gang->form),
 			      .variant = variant,
 			      .priority = job->gang->priority,
-			      .submitted_ns = job->gang->submitted_ns,
+			      .submitted = job->gang->submitted,
 			      .capacity_seq = capacity_seq};
 }
 
@@ -29,12 +29,12 @@ struct debit debit_make(const struct fleet_job *job, size_t variant, int64_t cap
 static int compare_debits(const void *a, const void *b)
 {
 	const struct debit *x = a, *y = b;
+	int order;
 
 	if (x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
-	if (x->submitted_ns != y->submitted_ns)
-		return x->submitted_ns < y->submitted_ns ? -1 : 1;
-	return strcmp(x->uid, y->uid);
+	order = submission_order(x->submitted, y->submitted);
+	return order ? order : strcmp(x->uid, y->uid);
 }
 
 /* As much as the report leaves room for: what is missing, the agent will refuse. */

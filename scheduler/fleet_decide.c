@@ -365,7 +365,7 @@ void fleet_resume_finish(struct fleet *f)
 
 static void stop_at(struct fleet *f, const struct gang *g)
 {
-	struct gang key = {.priority = g->priority, .submitted_ns = g->submitted_ns};
+	struct gang key = {.priority = g->priority, .submitted = g->submitted};
 
 	/* A turn from the top that did not get as far leaves the rest its place. */
 	if (f->resume.set && f->resume.from_top && plugins_order(g, &f->resume.key) < 0)

@@ -17,7 +17,7 @@ struct debit {
 	struct form *form; /* held */
 	size_t variant;
 	int32_t priority;
-	int64_t submitted_ns;
+	struct submission submitted;
 	int64_t capacity_seq; /* ends with a report of at least this; 0: not known yet */
 	size_t mark;          /* in the log of free, where it begins */
 };

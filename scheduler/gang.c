@@ -73,6 +73,13 @@ static int fill(struct model *m, struct gang *g, const struct job *job, const in
 	return 0;
 }
 
+int submission_order(struct submission a, struct submission b)
+{
+	if (a.ns != b.ns)
+		return a.ns < b.ns ? -1 : 1;
+	return (a.revision > b.revision) - (a.revision < b.revision);
+}
+
 int gang_create(struct model *m, const struct job *job, int32_t priority, const int32_t *choices,
 		struct gang **ret, struct error *err)
 {
@@ -84,7 +91,7 @@ int gang_create(struct model *m, const struct job *job, int32_t priority, const 
 	g->queue = xstrdup(job->queue);
 	g->priority = priority;
 	g->charged = -1;
-	g->submitted_ns = job->meta.created_ns;
+	g->submitted = (struct submission){job->meta.created_ns, job->meta.created_revision};
 	g->link.priority = XXH3_64bits_withSeed(g->uid, strlen(g->uid), map_seed());
 	if (fill(m, g, job, choices, err) < 0) {
 		gang_destroy(m, g);

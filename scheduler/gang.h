@@ -10,12 +10,21 @@
 #include "scheduler/taint.h"
 #include "scheduler/treap.h"
 
+/* When a job came: those of one second in the order in which the store took them, where that is
+ * known. */
+struct submission {
+	int64_t ns; /* wall clock */
+	int64_t revision;
+};
+/* As strcmp() compares; 0: neither was before the other. */
+int submission_order(struct submission a, struct submission b);
+
 struct gang {
 	char *uid, *ns, *name, *queue;
 	int32_t priority;
-	int64_t submitted_ns; /* wall clock */
-	char **tasks;         /* names */
-	char **datasets;      /* names, each once, sorted */
+	struct submission submitted;
+	char **tasks;    /* names */
+	char **datasets; /* names, each once, sorted */
 	size_t n_datasets;
 	struct selector *cluster_selector;
 	char *selector_text;            /* for people; "" when it selects everything */

@@ -1,4 +1,4 @@
-/* The order of gangs: priority, then age, then uid. */
+/* The order of gangs: priority, then submission, then uid. */
 #include <string.h>
 
 #include "scheduler/plugin.h"
@@ -12,9 +12,9 @@ const struct plugin plugin_priority = {.name = "priority", .order = by_priority}
 
 static int by_submission(const struct gang *a, const struct gang *b)
 {
-	if (a->submitted_ns != b->submitted_ns)
-		return a->submitted_ns < b->submitted_ns ? -1 : 1;
-	return strcmp(a->uid, b->uid);
+	int order = submission_order(a->submitted, b->submitted);
+
+	return order ? order : strcmp(a->uid, b->uid);
 }
 
 const struct plugin plugin_submission = {.name = "submission", .order = by_submission};

@@ -64,6 +64,28 @@ Test(offers, room_of_an_offer_that_may_have_been_made_is_not_given_to_another)
 	bed_destroy(b);
 }
 
+/* A second is long: the store's order tells who came first in it, another leader too. */
+Test(offers, who_came_first_in_a_second_is_served_first)
+{
+	static const char *const names[] = {"z", "m", "a"};
+
+	for (int again = 0; again < 2; again++) {
+		struct bed *b = bed_create();
+
+		for (size_t i = 0; i < ARRAY_LEN(names); i++)
+			put_job(b, names[i], 1, "");
+		if (again)
+			bed_lead_anew(b);
+		bed_cluster(b, "c");
+		bed_report(b, "c", 1, 1);
+		bed_wait_phase(b, "z", "Confirmed");
+		bed_sleep(b, 50);
+		cr_expect_str_eq(bed_phase(b, "m"), "");
+		cr_expect_str_eq(bed_phase(b, "a"), "");
+		bed_destroy(b);
+	}
+}
+
 /* A queue's use is what records and open offers say, so that nothing is left of what goes. */
 Test(offers, what_may_have_been_offered_uses_its_queue_no_longer_than_it_may)
 {
