@@ -51,6 +51,8 @@ void call_head(struct grpc_call *call, const char *name, const char *value, size
 {
 	static const char type[] = "application/grpc";
 
+	if (call->finished)
+		return;
 	if (!strcmp(name, ":status"))
 		call->http_status = (int)strtol(value, NULL, 10);
 	else if (!strcmp(name, "content-type"))
@@ -213,7 +215,8 @@ void grpc_call_cancel(struct grpc_call *call)
 
 /* --- time --- */
 
-/* Whether the server or the line is slow, its connection is not to be trusted with more. */
+/* Whether the server or the line is slow, its connection is not to be trusted with more. No other
+ * call is told before: it would let this one be sent that was said not to be. */
 static void call_expire(struct grpc_call *call)
 {
 	struct grpc_session *s = call->session;
@@ -222,7 +225,8 @@ static void call_expire(struct grpc_call *call)
 	error_no_answer(&err, call->sent ? ERR_TIMEOUT : ERR_UNREACHABLE, call->timeout_ms);
 	call_fail(call, err.code, err.text);
 	s->retired = true;
-	session_deliver(s);
+	list_remove(&call->ready);
+	grpc_call_deliver(call);
 }
 
 static void on_call_timer(void *arg)

@@ -31,6 +31,7 @@ struct grpc_conn {
 	uv_connect_t connect;
 	uv_write_t write;
 	bool has_socket, writing, doomed;
+	bool telling;           /* calls that ended by what was sent are told soon */
 	struct strbuf wire;     /* what is on its way to the socket */
 	struct timer *deadline; /* of connecting */
 	struct error trouble;   /* the last, for the calls when there is no more to try */
@@ -199,11 +200,9 @@ static void write_rest(struct grpc_conn *conn)
 		conn->writing = true;
 }
 
-static void conn_pump(struct grpc_conn *conn)
+static void conn_write(struct grpc_conn *conn)
 {
-	if (conn->state != CONN_HANDSHAKE && conn->state != CONN_OPEN)
-		return;
-	while (!conn->writing) {
+	while (!conn->writing && !conn->doomed) {
 		if (!conn_take(conn)) {
 			conn_fail_soon(conn, "TLS has failed");
 			return;
@@ -216,6 +215,40 @@ static void conn_pump(struct grpc_conn *conn)
 	}
 }
 
+static void on_tell(void *arg)
+{
+	struct grpc_conn *conn = conn_of(arg);
+
+	conn->pending--;
+	conn->telling = false;
+	if (conn->state == CONN_CLOSED)
+		conn_free_when_done(conn);
+	else
+		session_deliver(&conn->session);
+}
+
+static void conn_tell_soon(struct grpc_conn *conn)
+{
+	if (conn->telling || list_empty(&conn->session.ready))
+		return;
+	conn->telling = true;
+	conn->pending++;
+	loop_defer(conn->client->loop, on_tell, conn);
+}
+
+/* nghttp2 ends a call that makes no sense when it has sent the reset, and a connection when it has
+ * sent the GOAWAY; the server may say nothing after it. */
+static void conn_pump(struct grpc_conn *conn)
+{
+	if (conn->state != CONN_HANDSHAKE && conn->state != CONN_OPEN)
+		return;
+	conn_write(conn);
+	conn_tell_soon(conn);
+	if (conn->state == CONN_OPEN && !nghttp2_session_want_read(conn->session.h2) &&
+	    !nghttp2_session_want_write(conn->session.h2))
+		conn_fail_soon(conn, "what came back is not HTTP/2");
+}
+
 static void conn_wake(struct grpc_session *session)
 {
 	struct grpc_conn *conn = container_of(session, struct grpc_conn, session);
@@ -223,9 +256,6 @@ static void conn_wake(struct grpc_session *session)
 	conn_pump(conn);
 	if (session->retired && list_empty(&session->calls) && conn->state != CONN_FAILED)
 		conn_close(conn);
-	else if (conn->state == CONN_OPEN && !nghttp2_session_want_read(session->h2) &&
-		 !nghttp2_session_want_write(session->h2))
-		conn_fail_soon(conn, "what came back is not HTTP/2");
 }
 
 /* --- input --- */

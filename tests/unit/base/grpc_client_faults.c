@@ -140,7 +140,8 @@ static const struct loss losses[] = {
 	{"no status", end_without_status, BOTH, ERR_UNKNOWN_OUTCOME, "status"},
 	{"no message", end_without_message, ONE, ERR_UNKNOWN_OUTCOME, "message"},
 	{"half a message", end_inside_message, BOTH, ERR_UNKNOWN_OUTCOME, "message"},
-	{"compressed", compress, BOTH, ERR_UNKNOWN_OUTCOME, ""},
+	{"compressed", compress, ONE, ERR_UNKNOWN_OUTCOME, "compressed"},
+	{"compressed", compress, STREAM, ERR_UNKNOWN_OUTCOME, ""},
 	{"503", say_503, BOTH, ERR_UNKNOWN_OUTCOME, "503"},
 	{"404", say_404, BOTH, ERR_UNKNOWN_OUTCOME, "404"},
 	{"html", say_html, BOTH, ERR_UNKNOWN_OUTCOME, ""},
@@ -169,6 +170,39 @@ Test(grpc_client_faults, says_what_a_lost_call_may_have_done)
 			try_loss(&losses[i], false);
 		if (losses[i].calls & STREAM)
 			try_loss(&losses[i], true);
+	}
+}
+
+/* To the first request of a connection, in frames of HTTP/2. */
+#define SAY_FRAME(t, frame) grpc_peer_say(grpc_stream_peer(t), frame, sizeof(frame) - 1)
+
+static void open_window_too_far(struct stage *s, struct grpc_stream *t,
+				const struct grpc_request *r)
+{
+	SAY_FRAME(t, "\0\0\4\10\0\0\0\0\1\177\377\377\377");
+}
+
+static void leave_out_http_status(struct stage *s, struct grpc_stream *t,
+				  const struct grpc_request *r)
+{
+	SAY_FRAME(t, "\0\0\5\1\4\0\0\0\1\0\1x\1y");
+}
+
+/* The client resets such a call, and the server need not say anything more. */
+Test(grpc_client_faults, an_answer_that_breaks_the_rules_and_silence)
+{
+	const stage_script scripts[] = {open_window_too_far, leave_out_http_status};
+
+	for (size_t i = 0; i < 2 * ARRAY_LEN(scripts); i++) {
+		struct stage s;
+		struct told o;
+
+		stage_init(&s, (struct grpc_server_config){0});
+		s.script = scripts[i / 2];
+		stage_call(&s, (struct grpc_call_spec){.stream = i % 2}, &o);
+		expect_error(&o, ERR_UNKNOWN_OUTCOME, "broke off");
+		told_finish(&o);
+		stage_finish(&s);
 	}
 }
 
