@@ -60,7 +60,8 @@ static int on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 	return 0;
 }
 
-/* Streams above the last that a GOAWAY names are closed as refused, too. */
+/* Streams above the last that a GOAWAY names are closed as refused, too. Who has begun to answer
+ * has looked at the call, whatever is said later. */
 static int on_stream_closed(nghttp2_session *h2, int32_t stream_id, uint32_t code, void *arg)
 {
 	struct grpc_call *call = call_of(h2, stream_id);
@@ -69,7 +70,7 @@ static int on_stream_closed(nghttp2_session *h2, int32_t stream_id, uint32_t cod
 	if (!call)
 		return 0;
 	call->stream_id = -1;
-	if (code == NGHTTP2_REFUSED_STREAM) {
+	if (code == NGHTTP2_REFUSED_STREAM && !call->http_status) {
 		call_fail(call, ERR_UNREACHABLE, "the server did not look at the call");
 		return 0;
 	}

@@ -173,6 +173,26 @@ Test(grpc_client_faults, says_what_a_lost_call_may_have_done)
 	}
 }
 
+/* A server that contradicts itself has looked at the call. */
+Test(grpc_client_faults, an_answer_begun_and_refused)
+{
+	for (int stream = 0; stream < 2; stream++) {
+		struct stage s;
+		struct told o;
+
+		stage_init(&s, (struct grpc_server_config){0});
+		stage_start(&s, (struct grpc_call_spec){.stream = stream}, &o);
+		stage_await(&s, &s.n_held, 1);
+		grpc_stream_begin(s.held[0]);
+		stage_turn(&s, 10);
+		grpc_stream_reset(s.held[0], NGHTTP2_REFUSED_STREAM);
+		stage_await(&s, &o.dones, 1);
+		expect_error(&o, ERR_UNKNOWN_OUTCOME, "broke off");
+		told_finish(&o);
+		stage_finish(&s);
+	}
+}
+
 /* To the first request of a connection, in frames of HTTP/2. */
 #define SAY_FRAME(t, frame) grpc_peer_say(grpc_stream_peer(t), frame, sizeof(frame) - 1)
 
