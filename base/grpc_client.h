@@ -79,5 +79,7 @@ struct grpc_call_spec {
 /* Never calls back from inside this call. */
 struct grpc_call *grpc_call_start(struct grpc_client *c, const struct grpc_call_spec *spec);
 void grpc_call_cancel(struct grpc_call *call); /* no callback comes after this */
+/* Likewise, of a call that should have been answered: its connection takes no new ones. */
+void grpc_call_give_up(struct grpc_call *call);
 
 #endif

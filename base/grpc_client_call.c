@@ -213,6 +213,12 @@ void grpc_call_cancel(struct grpc_call *call)
 		call_free(call);
 }
 
+void grpc_call_give_up(struct grpc_call *call)
+{
+	call->session->retired = true;
+	grpc_call_cancel(call);
+}
+
 /* --- time --- */
 
 /* Whether the server or the line is slow, its connection is not to be trusted with more. No other

@@ -198,6 +198,7 @@ static void watch_look(struct watch *w)
 	if (!w->stream) {
 		watch_open(w);
 	} else if (w->behind > watch_revision(w)) {
+		grpc_call_give_up(take_ptr(w->stream));
 		watch_retry(w);
 	} else if (silent_ms < SILENCE_MS) {
 		w->behind = 0;

@@ -347,6 +347,7 @@ Test(conversation, a_stuck_stream_is_replaced)
 	cr_assert_eq(s.n_ranges, 1);
 	s.revision = 6;
 	await_watches(&s, 2);
+	cr_expect_neq(s.watch_connection[1], s.watch_connection[0], "it may be stuck as a whole");
 	tape_finish(&t);
 	played_finish(&s);
 }

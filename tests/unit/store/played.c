@@ -46,6 +46,7 @@ static void take_watch(struct played *s, struct grpc_stream *t, const struct grp
 
 	cr_assert_lt(s->n_watches, PLAYED_CALLS);
 	strbuf_add(&s->asked[s->n_watches], create.p, create.n);
+	s->watch_connection[s->n_watches] = request->connection;
 	s->watch[s->n_watches++] = t;
 	grpc_stream_begin(t);
 }

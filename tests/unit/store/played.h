@@ -37,6 +37,7 @@ struct played {
 	struct reply txn[PLAYED_CALLS], range[PLAYED_CALLS];
 	int n_txns, n_ranges, n_watches, n_gone;
 	struct grpc_stream *watch[PLAYED_CALLS]; /* begun */
+	unsigned watch_connection[PLAYED_CALLS]; /* that they came on */
 	struct strbuf asked[PLAYED_CALLS];       /* what they are to be */
 	struct strbuf last_message;              /* of all requests */
 	char *last_head;
