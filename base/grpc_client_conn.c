@@ -9,7 +9,8 @@
 
 #define READ_BUFFER  65536
 #define USER_TIMEOUT 20000 /* ms of unanswered bytes until a link is dead */
-#define KEEPALIVE_S  15    /* of silence; then probes, 5 s apart, 4 of them */
+#define KEEPALIVE_S  15    /* of silence; then probes, 1 s apart, until USER_TIMEOUT */
+#define ADDRESS_MS   1000  /* for an address behind which there is another */
 
 enum conn_state {
 	CONN_CONNECTING,
@@ -33,7 +34,7 @@ struct grpc_conn {
 	bool has_socket, writing, doomed;
 	bool telling;           /* calls that ended by what was sent are told soon */
 	struct strbuf wire;     /* what is on its way to the socket */
-	struct timer *deadline; /* of connecting */
+	struct timer *deadline; /* of connecting, step by step */
 	struct error trouble;   /* the last, for the calls when there is no more to try */
 	unsigned pending;       /* what the loop still has of it */
 	char room[READ_BUFFER];
@@ -130,11 +131,17 @@ static void conn_fail_soon(struct grpc_conn *conn, const char *why)
 	loop_defer(conn->client->loop, on_doom, conn);
 }
 
+static void attempt_failed(struct grpc_conn *conn, int status);
+
 /* Why an address did not answer says more than that the time is over. */
 static void on_deadline(void *arg)
 {
 	struct grpc_conn *conn = conn_of(arg);
 
+	if (conn->state == CONN_CONNECTING && conn->has_socket && conn->next) {
+		attempt_failed(conn, UV_ETIMEDOUT);
+		return;
+	}
 	if (!conn->trouble.text[0])
 		error_set(&conn->trouble, ERR_UNREACHABLE, "no connection within %d s",
 			  GRPC_CONNECT_MS / 1000);
@@ -374,6 +381,7 @@ static void set_options(struct grpc_conn *conn)
 static void socket_connected(struct grpc_conn *conn)
 {
 	set_options(conn);
+	timer_start(conn->deadline, GRPC_CONNECT_MS);
 	uv_read_start((uv_stream_t *)&conn->tcp, on_alloc, on_read);
 	conn->state = CONN_HANDSHAKE;
 	if (conn->tls)
@@ -387,7 +395,7 @@ static void on_connected(uv_connect_t *request, int status)
 {
 	struct grpc_conn *conn = conn_of(request->data);
 
-	if (conn->state != CONN_CONNECTING)
+	if (conn->state != CONN_CONNECTING || !conn->has_socket)
 		return;
 	if (status < 0)
 		attempt_failed(conn, status);
@@ -409,6 +417,7 @@ static void try_next_address(struct grpc_conn *conn)
 	conn->tcp.data = conn->connect.data = conn;
 	conn->has_socket = true;
 	conn->pending++;
+	timer_start(conn->deadline, conn->next ? ADDRESS_MS : GRPC_CONNECT_MS);
 	r = uv_tcp_connect(&conn->connect, &conn->tcp, to->ai_addr, on_connected);
 	if (r < 0)
 		attempt_failed(conn, r);
