@@ -24,7 +24,7 @@ struct grpc_peer {
 	SSL *tls; /* NULL: cleartext */
 	nghttp2_session *session;
 	struct list streams;
-	bool receiving; /* nghttp2 is on the stack, and must not be asked what to send */
+	bool receiving; /* what is to be sent goes together when all that came is worked off */
 	bool raw, cut;
 	char room[65536];
 };
@@ -35,6 +35,7 @@ struct grpc_stream {
 	int32_t id;
 	char *method;
 	struct strbuf head, in;
+	bool due;          /* has come, and is to be handed over */
 	struct strbuf out; /* of the answer's body */
 	size_t sent;       /* of it */
 	bool ended;
@@ -82,10 +83,15 @@ static void on_peer_closed(uv_handle_t *handle)
 	handle_closed(s);
 }
 
+static void peer_send(struct grpc_peer *p);
+
+/* What was said before is sent. */
 void grpc_peer_cut(struct grpc_peer *p)
 {
 	if (p->cut)
 		return;
+	if (p->session)
+		peer_send(p);
 	p->cut = true;
 	list_remove(&p->link);
 	uv_close((uv_handle_t *)&p->tcp, on_peer_closed);
@@ -154,19 +160,25 @@ static void peer_write(struct grpc_peer *p, struct strbuf *bytes)
 	write_ciphertext(p);
 }
 
-static void peer_flush(struct grpc_peer *p)
+static void peer_send(struct grpc_peer *p)
 {
 	auto_strbuf out = {0};
 	const uint8_t *bytes;
 	ssize_t n;
 
-	if (p->receiving || p->raw || p->cut || (p->tls && !SSL_is_init_finished(p->tls)))
+	if (p->raw || p->cut || (p->tls && !SSL_is_init_finished(p->tls)))
 		return;
 	while ((n = nghttp2_session_mem_send(p->session, &bytes)) > 0)
 		strbuf_add(&out, bytes, (size_t)n);
 	cr_assert_eq(n, 0, "%s", nghttp2_strerror((int)n));
 	if (out.size)
 		peer_write(p, &out);
+}
+
+static void peer_flush(struct grpc_peer *p)
+{
+	if (!p->receiving)
+		peer_send(p);
 }
 
 static nghttp2_nv header(const char *name, const char *value)
@@ -274,11 +286,19 @@ void grpc_stream_http(struct grpc_stream *t, const char *status, const char *typ
 	grpc_stream_end(t, -1, "");
 }
 
+/* What was said before is sent first: nghttp2 would drop it. A goaway in it may end the stream. */
 void grpc_stream_reset(struct grpc_stream *t, nghttp2_error_code code)
 {
+	struct grpc_peer *p = t->peer;
+	int32_t id = t->id;
+
+	peer_send(p);
+	t = nghttp2_session_get_stream_user_data(p->session, id);
+	if (!t)
+		return;
 	t->ended = true;
-	nghttp2_submit_rst_stream(t->peer->session, NGHTTP2_FLAG_NONE, t->id, code);
-	peer_flush(t->peer);
+	nghttp2_submit_rst_stream(p->session, NGHTTP2_FLAG_NONE, id, code);
+	peer_flush(p);
 }
 
 void grpc_stream_begin(struct grpc_stream *t)
@@ -411,8 +431,8 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 		return 0;
 	t = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 	if (t)
-		stream_take_request(t);
-	return p->cut || p->raw ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+		t->due = true;
+	return 0;
 }
 
 static int on_stream_over(nghttp2_session *session, int32_t id, uint32_t code, void *arg)
@@ -431,6 +451,28 @@ static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buf)
 	*buf = uv_buf_init(p->room, sizeof(p->room));
 }
 
+static struct grpc_stream *first_due(const struct grpc_peer *p)
+{
+	struct grpc_stream *t;
+
+	list_for_each (t, &p->streams, link) {
+		if (t->due)
+			return t;
+	}
+	return NULL;
+}
+
+/* Outside of nghttp2, so that a script can send, cut and reset. */
+static void peer_hand_over(struct grpc_peer *p)
+{
+	struct grpc_stream *t;
+
+	while (!p->cut && !p->raw && (t = first_due(p))) {
+		t->due = false;
+		stream_take_request(t);
+	}
+}
+
 static void peer_receive(struct grpc_peer *p, const char *bytes, size_t n)
 {
 	ssize_t used;
@@ -439,8 +481,9 @@ static void peer_receive(struct grpc_peer *p, const char *bytes, size_t n)
 		return;
 	p->receiving = true;
 	used = nghttp2_session_mem_recv(p->session, (const uint8_t *)bytes, n);
+	cr_assert(used == (ssize_t)n, "%s", nghttp2_strerror((int)used));
+	peer_hand_over(p);
 	p->receiving = false;
-	cr_assert(p->cut || p->raw || used == (ssize_t)n, "%s", nghttp2_strerror((int)used));
 	peer_flush(p);
 }
 

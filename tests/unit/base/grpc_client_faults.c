@@ -61,6 +61,12 @@ static void reset_refused(struct stage *s, struct grpc_stream *t, const struct g
 	grpc_stream_reset(t, NGHTTP2_REFUSED_STREAM);
 }
 
+static void reset_refused_late(struct stage *s, struct grpc_stream *t, const struct grpc_request *r)
+{
+	grpc_stream_begin(t);
+	grpc_stream_reset(t, NGHTTP2_REFUSED_STREAM);
+}
+
 static void reset_cancelled(struct stage *s, struct grpc_stream *t, const struct grpc_request *r)
 {
 	grpc_stream_reset(t, NGHTTP2_CANCEL);
@@ -135,6 +141,7 @@ static const struct loss losses[] = {
 	{"cut inside message", cut_inside_message, BOTH, ERR_UNKNOWN_OUTCOME, ""},
 	{"cut behind message", cut_behind_message, BOTH, ERR_UNKNOWN_OUTCOME, ""},
 	{"refused", reset_refused, BOTH, ERR_UNREACHABLE, ""},
+	{"refused late", reset_refused_late, BOTH, ERR_UNKNOWN_OUTCOME, ""},
 	{"cancelled", reset_cancelled, BOTH, ERR_UNKNOWN_OUTCOME, ""},
 	{"failed", reset_failed, BOTH, ERR_UNKNOWN_OUTCOME, ""},
 	{"no status", end_without_status, BOTH, ERR_UNKNOWN_OUTCOME, "status"},
@@ -170,26 +177,6 @@ Test(grpc_client_faults, says_what_a_lost_call_may_have_done)
 			try_loss(&losses[i], false);
 		if (losses[i].calls & STREAM)
 			try_loss(&losses[i], true);
-	}
-}
-
-/* A server that contradicts itself has looked at the call. */
-Test(grpc_client_faults, an_answer_begun_and_refused)
-{
-	for (int stream = 0; stream < 2; stream++) {
-		struct stage s;
-		struct told o;
-
-		stage_init(&s, (struct grpc_server_config){0});
-		stage_start(&s, (struct grpc_call_spec){.stream = stream}, &o);
-		stage_await(&s, &s.n_held, 1);
-		grpc_stream_begin(s.held[0]);
-		stage_turn(&s, 10);
-		grpc_stream_reset(s.held[0], NGHTTP2_REFUSED_STREAM);
-		stage_await(&s, &o.dones, 1);
-		expect_error(&o, ERR_UNKNOWN_OUTCOME, "broke off");
-		told_finish(&o);
-		stage_finish(&s);
 	}
 }
 
