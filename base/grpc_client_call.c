@@ -98,10 +98,11 @@ void call_bytes(struct grpc_call *call, const void *bytes, size_t n)
 	if (call->finished || call->http_status != 200 || !call->is_grpc)
 		return;
 	strbuf_add(&call->in, bytes, n);
+	/* that of a short call is not kept beyond what it may be */
 	if (call->stream)
 		call_ready(call);
-	else
-		next_message(call, &at, &message); /* looks whether it is too large */
+	else if (next_message(call, &at, &message) && at < call->in.size)
+		call_fail(call, ERR_UNKNOWN_OUTCOME, "the answer is more than one message");
 }
 
 void call_end(struct grpc_call *call)
@@ -146,7 +147,7 @@ static void take_message(struct grpc_call *call, struct grpc_answer *answer)
 	struct sv message;
 	size_t at = 0;
 
-	if (!next_message(call, &at, &message) || at != call->in.size) {
+	if (!next_message(call, &at, &message)) {
 		fail_answer(answer, "the answer is not one whole message");
 		return;
 	}

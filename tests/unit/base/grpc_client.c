@@ -203,6 +203,26 @@ Test(grpc_client, an_answer_of_the_largest_size_is_none_that_is_too_large)
 	stage_finish(&s);
 }
 
+/* It could go on for ever. */
+Test(grpc_client, an_answer_of_more_than_one_message)
+{
+	struct stage s;
+	struct told o;
+
+	stage_init(&s, (struct grpc_server_config){0});
+	stage_start(&s, (struct grpc_call_spec){0}, &o);
+	stage_await(&s, &s.n_held, 1);
+	grpc_stream_begin(s.held[0]);
+	grpc_stream_send(s.held[0], "one", 3);
+	stage_turn(&s, 20);
+	cr_expect_eq(o.dones, 0);
+	grpc_stream_send(s.held[0], "two", 3);
+	stage_await(&s, &o.dones, 1);
+	expect_error(&o, ERR_UNKNOWN_OUTCOME, "message");
+	told_finish(&o);
+	stage_finish(&s);
+}
+
 static void refuse_size(struct stage *s, struct grpc_stream *t, const struct grpc_request *r)
 {
 	grpc_stream_fail(t, GRPC_RESOURCE_EXHAUSTED, "received message larger than max");
