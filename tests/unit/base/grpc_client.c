@@ -377,6 +377,7 @@ Test(grpc_client, connects_again_before_the_numbers_of_streams_end)
 		stage_serve(&s);
 		cr_expect_eq(grpc_server_connections(s.server), i == 1 ? 1 : 2);
 	}
+	cr_expect_eq(s.client->conns.head.next, s.client->conns.head.prev, "the old one is closed");
 	stage_finish(&s);
 }
 

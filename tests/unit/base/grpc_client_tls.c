@@ -112,25 +112,48 @@ Test(grpc_client_tls, a_server_of_another_authority)
 	site_finish(&s);
 }
 
-Test(grpc_client_tls, a_server_of_another_name)
+/* A server that its own authority calls name, which the client looks for at host. */
+static void site_init_named(struct site *s, const char *name, const char *host)
 {
-	static const char *const hosts[] = {"elsewhere.example", NULL};
+	const char *const hosts[] = {name, NULL};
 	const struct pki_subject subject = {.user = "other",
 					    .hosts = hosts,
 					    .not_before_s = people_now_s() - 60,
 					    .not_after_s = people_now_s() + 3600,
 					    .server = true};
 	struct people people;
-	struct pki_pair other;
-	struct site s;
+	struct pki_pair own;
+	auto_xfree char *url = NULL;
 
 	people_init(&people);
-	cr_assert_eq(pki_issue(&people.ca, &subject, &other, NULL), 0);
-	site_init(&s, &other, (struct grpc_server_config){0});
-	trust(&s, &people.ca);
-	expect_refusal(&s, "");
-	pki_pair_finish(&other);
+	cr_assert_eq(pki_issue(&people.ca, &subject, &own, NULL), 0);
+	site_init(s, &own, (struct grpc_server_config){0});
+	url = xasprintf("https://%s%s", host, strrchr(grpc_server_url(s->stage.server), ':'));
+	stage_connect(&s->stage,
+		      &(struct grpc_client_config){.url = url, .ca_pem = people.ca.cert_pem});
+	pki_pair_finish(&own);
 	people_finish(&people);
+}
+
+Test(grpc_client_tls, a_server_of_another_name)
+{
+	static const char *const hosts[] = {"127.0.0.1", "localhost"};
+
+	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+		struct site s;
+
+		site_init_named(&s, "elsewhere.example", hosts[i]);
+		expect_refusal(&s, "");
+		site_finish(&s);
+	}
+}
+
+Test(grpc_client_tls, a_server_of_that_name)
+{
+	struct site s;
+
+	site_init_named(&s, "localhost", "localhost");
+	stage_serve(&s.stage);
 	site_finish(&s);
 }
 
