@@ -23,7 +23,7 @@
 #define GRPC_FRAME_HEAD   5 /* in front of each message: a flag, four bytes of length */
 #define GRPC_MAX_MESSAGE  (64u * 1024 * 1024)
 #define GRPC_MAX_METADATA 8
-#define GRPC_CONNECT_MS   10000
+#define GRPC_CONNECT_MS   2000          /* for each step: the name, an address, TLS */
 #define GRPC_WRITE        (128u * 1024) /* plaintext of one write to the socket */
 /* What a server may send ahead: some round trips' worth of a fast link. */
 #define GRPC_STREAM_WINDOW  (4 * 1024 * 1024)

@@ -171,7 +171,7 @@ static void job_tasks(struct page *p, const json_t *job)
 	json_array_foreach (json_at(job, "spec", "tasks", NULL), i, task) {
 		const char *name = json_str_at(task, "name", NULL);
 		const json_t *containers = json_at(task, "template", "spec", "containers", NULL);
-		long long pods = json_int_at(task, 1, "replicas", NULL);
+		long long pods = job_task_pods(job, task);
 
 		table_add(t,
 			  (const char *[]){

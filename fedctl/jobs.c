@@ -27,6 +27,37 @@ static enum job_phase phase_of(const char *name)
 	return JOB_PENDING;
 }
 
+/* An alternative may be of another number of pods; which one it was chosen for is not kept. */
+static bool may_be_resized(const json_t *job, const char *task)
+{
+	const json_t *list = json_at(job, "spec", "placement", "alternatives", NULL), *a;
+	size_t i;
+
+	json_array_foreach (list, i, a) {
+		const char *of = json_str_at(a, "task", NULL);
+
+		if (of && task && !strcmp(of, task) && json_object_get(a, "replicas"))
+			return true;
+	}
+	return false;
+}
+
+int64_t job_task_pods(const json_t *job, const json_t *task)
+{
+	const char *name = json_str_at(task, "name", NULL);
+	int64_t wanted = json_int_at(task, 1, "replicas", NULL), counted = 0;
+	const json_t *phases =
+		json_at(job, "status", "taskStatusCount", name ? name : "", "phase", NULL);
+	const char *phase;
+	json_t *n;
+
+	if (!may_be_resized(job, name))
+		return wanted;
+	json_object_foreach ((json_t *)(uintptr_t)phases, phase, n)
+		counted += json_integer_value(n);
+	return counted ? counted : wanted;
+}
+
 static int64_t count_tasks(const json_t *job)
 {
 	json_t *task;
@@ -34,7 +65,7 @@ static int64_t count_tasks(const json_t *job)
 	size_t i;
 
 	json_array_foreach (json_at(job, "spec", "tasks", NULL), i, task)
-		n += json_int_at(task, 1, "replicas", NULL);
+		n += job_task_pods(job, task);
 	return n;
 }
 

@@ -33,6 +33,8 @@ struct job_facts {
 };
 
 void job_facts_read(const json_t *job, struct job_facts *ret);
+/* How many pods one of its tasks has, or wants while it has none. */
+int64_t job_task_pods(const json_t *job, const json_t *task);
 
 static inline bool job_has_ended(enum job_phase p)
 {

@@ -84,6 +84,23 @@ static int open_log(struct sandbox *s, const char *uid, struct error *err)
 				   "the pod has no output yet: its container is not running");
 }
 
+/* What is not kept, or not done, is not passed over in silence. */
+static int check_options(const struct server_request *request, struct error *err)
+{
+	static const char *const unserved[] = {"timestamps", "sinceSeconds", "sinceTime",
+					       "limitBytes", "previous"};
+
+	for (size_t i = 0; i < ARRAY_LEN(unserved); i++) {
+		const char *value = exchange_query(request->x, unserved[i]);
+
+		if (value && strcmp(value, "false") != 0)
+			return error_set(err, ERR_BAD_REQUEST,
+					 "%s: a sandbox does not serve this option of logs",
+					 unserved[i]);
+	}
+	return 0;
+}
+
 void sandbox_log(struct server_request *request, void *arg)
 {
 	struct sandbox *s = arg;
@@ -101,7 +118,7 @@ void sandbox_log(struct server_request *request, void *arg)
 	pod = doc ? doc_tree(doc) : NULL;
 	if (!pod)
 		error_set(&err, ERR_NOT_FOUND, "pods \"%s\" not found", request->name);
-	else
+	else if (!check_options(request, &err))
 		fd = open_log(s, json_str_at(pod, "metadata", "uid", NULL), &err);
 	if (fd < 0) {
 		server_respond_error(request, &err, NULL);

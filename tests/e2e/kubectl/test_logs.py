@@ -55,3 +55,12 @@ def test_what_has_no_log(kubectl, pod):
     pod("true")
     said = kubectl.fails("logs", "p", "-c", "other")
     assert "other" in said and "p" in said
+
+
+@pytest.mark.parametrize("option, named", [
+    ("--previous", "previous"), ("--timestamps", "timestamps"), ("--since=1m", "sinceSeconds"),
+    ("--since-time=2026-01-01T00:00:00Z", "sinceTime"), ("--limit-bytes=5", "limitBytes")])
+def test_an_option_that_a_sandbox_does_not_serve_is_refused(kubectl, pod, option, named):
+    pod("echo one")
+    kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/p", "--timeout=10s")
+    assert f"{named}: a sandbox does not serve" in kubectl.fails("logs", "p", option)

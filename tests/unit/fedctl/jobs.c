@@ -85,6 +85,33 @@ Test(jobs, reads_one_that_runs)
 	cr_expect_eq(f.ended_ns, 0);
 }
 
+static int64_t tasks_of(const char *yaml)
+{
+	auto_json *docs = NULL;
+	struct job_facts f;
+	struct error err;
+
+	cr_assert_eq(yaml_parse_all(yaml, strlen(yaml), &docs, &err), 0, "%s", err.text);
+	job_facts_read(json_array_get(docs, 0), &f);
+	return f.tasks;
+}
+
+/* By the pods that there are: its record does not keep which alternative was chosen. */
+Test(jobs, counts_the_tasks_of_an_alternative_of_another_size)
+{
+#define SIZED                                                                                      \
+	"spec:\n"                                                                                  \
+	"  tasks: [{name: w, replicas: 4}, {name: p, replicas: 2}]\n"                              \
+	"  placement: {alternatives: [{task: w, replicas: 1}, {task: p, speed: '1'}]}\n"
+	cr_expect_eq(tasks_of(SIZED), 6, "none there yet");
+	cr_expect_eq(tasks_of(SIZED "status: {taskStatusCount: {w: {phase: {Running: 1}}, "
+				    "p: {phase: {Running: 1}}}}\n"),
+		     3, "one of w; p has the size that it asks for");
+	cr_expect_eq(tasks_of("spec: {tasks: [{name: w, replicas: 4}]}\n"
+			      "status: {taskStatusCount: {w: {phase: {Running: 1}}}}\n"),
+		     4);
+}
+
 /* Its state still says what was heard of it last. */
 Test(jobs, reads_one_of_which_nobody_knows)
 {
