@@ -101,6 +101,8 @@ def ask_all(server, paths):
 
 
 def test_an_agent_that_names_a_newer_version_gets_504(hub, agent, replica, path, held):
+    """a stale view: a replica's cache is held back, an agent asks for a newer version (get, list, watch)
+    | 504 that says why and when to ask again; never the older view"""
     make(hub, path)
     see(agent, path)
     held()
@@ -116,6 +118,8 @@ def test_an_agent_that_names_a_newer_version_gets_504(hub, agent, replica, path,
 
 def test_an_agent_that_waits_is_answered_as_soon_as_the_view_is_there(hub, agent, replica, path,
                                                                      held):
+    """a stale view is released while an agent waits for the newer version
+    | answered at once, with what is new"""
     make(hub, path)
     see(agent, path)
     held()
@@ -131,6 +135,8 @@ def test_an_agent_that_waits_is_answered_as_soon_as_the_view_is_there(hub, agent
 
 
 def test_who_names_no_version_gets_nothing_rather_than_what_was(hub, agent, path, held):
+    """a stale view, and an agent names no version: get, list, watch, an absent name
+    | 503 and Retry-After; never the older view"""
     make(hub, path)
     see(agent, path)
     held()
@@ -140,6 +146,7 @@ def test_who_names_no_version_gets_nothing_rather_than_what_was(hub, agent, path
 
 
 def test_what_is_not_old_is_served_at_once(hub, agent, path, held):
+    """a stale view, and an agent names a version that it has reached | served"""
     version = int(make(hub, path)["metadata"]["resourceVersion"])
     see(agent, path)
     held()
@@ -148,6 +155,8 @@ def test_what_is_not_old_is_served_at_once(hub, agent, path, held):
 
 
 def test_a_write_on_an_old_view_overwrites_nothing(hub, replica, name, held):
+    """writes by way of a replica whose view is stale
+    | 503, nothing overwritten; once it has caught up, 409 for the old version"""
     path = CONFIGMAP.path("default")
     made = hub.must("POST", path, {"metadata": {"name": name}, "data": {"a": "1"}})
     wait.until(lambda: replica.get(f"{path}/{name}"))
@@ -167,6 +176,8 @@ def test_a_write_on_an_old_view_overwrites_nothing(hub, replica, name, held):
 
 
 def test_a_watch_goes_on_where_the_view_was_held(hub, replica, name, held):
+    """a watch on a replica whose view is held back
+    | silent; then each change once, in order"""
     path = CONFIGMAP.path("default")
     made = hub.must("POST", path, {"metadata": {"name": name}})
     version = made["metadata"]["resourceVersion"]

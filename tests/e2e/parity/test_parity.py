@@ -112,6 +112,8 @@ SCENARIOS = {
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_sandbox_and_real_cluster_give_the_same_account(pair, name, scenario):
+    """the same run on a sandbox and on a real cluster: {scenario}
+    | the same account of it: phase, reasons, counts, attempts, pods, exit codes"""
     play = SCENARIOS[scenario]
     accounts = {}
     for cluster, member in pair.members.items():
