@@ -3,6 +3,7 @@ import subprocess
 import threading
 import time
 
+import yaml
 from harness import argv, jobs, wait
 from harness.paths import ROOT
 
@@ -59,15 +60,25 @@ def test_a_job_that_is_cancelled_does_not_end_well(fed, name):
     assert follower.wait() == (1, f"error: job {name} was deleted before it had ended\n")
 
 
+def hello_in(fed, cluster):
+    """The file of examples/hello.yaml, for that cluster alone."""
+    hello = yaml.safe_load((ROOT / "examples" / "hello.yaml").read_text())
+    hello["spec"]["placement"] = jobs.only_in(cluster)
+    return fed.hub.run.write("hello.yaml", yaml.safe_dump(hello))
+
+
 def test_hello_says_where_it_is(fed):
-    """hello | its log names its node"""
-    fed.hub.fedctl(["submit", str(ROOT / "examples" / "hello.yaml"), "--wait"])
-    said = fed.hub.fedctl(["logs", "hello"]).stdout.splitlines()
-    node = jobs.attempts(fed.hub.get(jobs.path("hello")))[-1]["nodes"]
-    if jobs.cluster(fed.hub.get(jobs.path("hello"))) == "arm":
-        assert said == [f"Hello from {node}, task 0 of 1", "Bye"]
-    else:
-        assert said == ["hello from a simulated container"]
+    """hello, on a sandbox | its log names its node, line by line what its shell printed"""
+    fed.hub.fedctl(["submit", hello_in(fed, "arm")])
+    follower = Follower(fed, "hello")
+    assert follower.wait() == (0, "")
+    found = jobs.wait_phase(fed.hub, "hello", "Completed")
+    pod, = jobs.pods_of(fed.members["arm"], found["metadata"]["uid"])
+    node = pod["spec"]["nodeName"]
+    assert node in [f"arm-{i}" for i in range(8)] and jobs.attempts(found)[-1]["nodes"] == node
+    said = [f"Hello from {node}, task 0 of 1", "Bye"]
+    assert [line for _, line in follower.lines] == said
+    assert fed.hub.fedctl(["logs", "hello"]).stdout.splitlines() == said
 
 
 def test_an_agent_that_dies_in_between_is_told_of(fed, name):
