@@ -1,4 +1,7 @@
 """Servers that go down under the federation."""
+import collections
+import datetime
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,6 +9,9 @@ import pytest
 from harness import jobs, wait
 from harness.federation import is_cluster_ready
 from harness.stages import STOP_SECONDS
+
+AGENT = "system:serviceaccount:federator-system:member-agent"
+PODS = "/api/v1/pods"
 
 
 def test_apiserver_killed_in_creates(fed, name):
@@ -24,28 +30,64 @@ def test_apiserver_killed_in_creates(fed, name):
     assert len(fed.pods(uid)) in (0, 32)
 
 
+def restart_into_another_version(member):
+    """Ends and starts the apiserver. Its store moves on in between, so that no version of before
+    can be watched from. Returns a mark of the audit log, from where only the new one speaks."""
+    member.apiserver.end(timeout=30)
+    mark = member.audit.mark()
+    status, answer = member.etcd.request("POST", "/v3/kv/put", {"key": "eA==", "value": "eA=="})
+    assert status == 200, answer
+    member.apiserver.start()
+    member.wait_ready()
+    return mark
+
+
+def first_event(member, version):
+    with member.watch(PODS, resourceVersion=version, timeoutSeconds="4") as watch:
+        return watch.wait_for(lambda kind, found: True)
+
+
+def reads(member, mark, verb, stage="ResponseComplete", resource="pods"):
+    """The agent's requests that were answered, oldest first."""
+    return [e for e in member.audit.events(mark, user=AGENT, verb=verb, resource=resource,
+                                           stage=stage) if e["responseStatus"]["code"] == 200]
+
+
+def began(event):
+    return datetime.datetime.fromisoformat(event["requestReceivedTimestamp"])
+
+
 def test_apiserver_restarted(fed, name):
     """a member's apiserver is restarted while pods run: old watches get 410 (G8, G11, G12)
-    | listed again once, no second start"""
+    | listed again once, then watched from there; no second start"""
     uid = fed.submit(name, jobs.task(replicas=4, run_seconds=12))
     jobs.wait_phase(fed.hub, name, "Running")
     before = {p["metadata"]["uid"] for p in fed.pods(uid)}
-    mark = fed.real.audit.mark()
-    fed.real.apiserver.end(timeout=30)
-    fed.real.apiserver.start()
-    fed.real.wait_ready()
+    version = fed.real.must("GET", PODS)["metadata"]["resourceVersion"]
+    mark, said = fed.real.audit.mark(), len(fed.agent.text())
+    restarted = restart_into_another_version(fed.real)
+    kind, status = first_event(fed.real, version)
+    assert (kind, status["code"], status["reason"]) == ("ERROR", 410, "Expired"), status
     found = jobs.wait_phase(fed.hub, name, "Completed", 40)
     assert [a["how"] for a in jobs.attempts(found)] == ["Done"]
     assert not fed.posts(mark, name)
     assert {p["metadata"]["uid"] for p in fed.pods(uid)} <= before
-    user = "system:serviceaccount:federator-system:member-agent"
-    lists = fed.real.audit.events(mark, user=user, verb="list", resource="pods")
-    assert len(lists) <= 4, f"{len(lists)} lists of pods"
+    ended = {e["auditID"] for e in reads(fed.real, mark, "watch")}
+    assert ended - {e["auditID"] for e in reads(fed.real, restarted, "watch")}, \
+        "the agent's watch of pods was not interrupted"
+    assert re.search(r"WARN \S+ the member's apiserver: GET \S+/pods\?watch=\S+: ",
+                     fed.agent.text()[said:]), "the agent does not tell of it"
+    listed, = reads(fed.real, restarted, "list")
+    asked, *_, watches = reads(fed.real, restarted, "watch", "ResponseStarted")
+    assert began(asked) < began(listed) < began(watches)
+    every = collections.Counter(e["objectRef"]["resource"] for e in fed.real.audit.events(
+        restarted, user=AGENT, verb="list"))
+    assert max(every.values()) <= 4, f"lists by kind: {every}"
 
 
 def bookmarks_come(member, version):
     """A watch that is opened now, and what it brings in the two seconds before it ends."""
-    with member.watch("/api/v1/pods", resourceVersion=version, allowWatchBookmarks="true",
+    with member.watch(PODS, resourceVersion=version, allowWatchBookmarks="true",
                       timeoutSeconds="4") as watch:
         wait.until(lambda: watch.ended, 10, what="the watch to end")
         return "BOOKMARK" in [kind for kind, _ in watch.events]
@@ -57,10 +99,10 @@ def test_etcd_of_member_down(fed, name):
     | nothing is taken for permanent; though bookmarks go on, the agent, which cannot write, leaves,
     and the hub calls the cluster not Ready; then the job runs once"""
     mark = fed.real.audit.mark()
-    version = fed.real.must("GET", "/api/v1/pods")["metadata"]["resourceVersion"]
+    version = fed.real.must("GET", PODS)["metadata"]["resourceVersion"]
     # A bookmark comes where the server knows of a later version than the watch does.
     fed.real.must("POST", "/api/v1/namespaces/default/configmaps", {"metadata": {"name": name}})
-    fed.real.must("GET", "/api/v1/pods")
+    fed.real.must("GET", PODS)
     down = time.monotonic()
     fed.real.etcd.process.kill()
     uid = fed.submit(name, jobs.task(replicas=2))
