@@ -1,10 +1,12 @@
 """What happens to a job while its pods are on their way into the member."""
 import contextlib
+import datetime
 import socket
 
 import pytest
 from harness import jobs, wait
 from harness.nodes import NodeShape
+from harness.stages import RUN_SECONDS
 
 DEVICE = "example.com/only"
 NODE = "real-7"
@@ -113,15 +115,20 @@ def device_node(fed):
         fed.real.must("DELETE", f"/api/v1/nodes/{NODE}")
 
 
+def needs_copy(fed, namespace):
+    """A device job that needs a ConfigMap of the hub: its pods come after the copy of that."""
+    fed.hub.must("POST", f"/api/v1/namespaces/{namespace}/configmaps", {
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "b"}})
+    task = device_task()
+    task["template"]["spec"]["containers"][0]["envFrom"] = [{"configMapRef": {"name": "c"}}]
+    return task
+
+
 @pytest.mark.parametrize("slow", ["configmaps"], indirect=True)
 def test_only_node_vanishes_after_the_claim(fed, slow, device_node):
     """the only node that could hold a job vanishes when the job is claimed
     | given back within seconds, with the reason; it runs when there is such a node again"""
-    fed.hub.must("POST", f"/api/v1/namespaces/{slow}/configmaps", {
-        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "b"}})
-    task = device_task()
-    task["template"]["spec"]["containers"][0]["envFrom"] = [{"configMapRef": {"name": "c"}}]
-    uid = submit(fed, slow, task)
+    uid = submit(fed, slow, needs_copy(fed, slow))
     wait_making(fed, uid)
     fed.real.must("DELETE", f"/api/v1/nodes/{NODE}")
     found = fed.hub.wait_for(jobs.path(slow, slow), lambda j: jobs.attempts(j)[0].get("how"), 20)
@@ -135,15 +142,43 @@ def test_only_node_vanishes_after_the_claim(fed, slow, device_node):
     assert [a["how"] for a in jobs.attempts(found)] == ["Released", "Done"]
 
 
+def received(fed, mark, **which):
+    """When real's apiserver got the one request of that kind since the mark."""
+    event, = fed.real.audit.events(mark, **which)
+    return datetime.datetime.fromisoformat(event["requestReceivedTimestamp"])
+
+
+@pytest.mark.parametrize("slow", ["configmaps"], indirect=True)
+def test_cordon_between_decision_and_create(fed, slow, device_node):
+    """a node is cordoned after it was chosen for a pod, and before the pod is made (G20)
+    | the pod is made there, once, stays and ends"""
+    mark, node = fed.real.audit.mark(), f"/api/v1/nodes/{NODE}"
+    task = needs_copy(fed, slow)
+    task["template"]["metadata"]["annotations"][RUN_SECONDS] = "4"
+    uid = submit(fed, slow, task)
+    wait_making(fed, uid)
+    fed.real.merge(node, {"spec": {"unschedulable": True}})
+    jobs.wait_phase(fed.hub, slow, "Running", namespace=slow)
+    pod, = fed.pods(uid)
+    assert pod["spec"]["nodeName"] == NODE and fed.real.get(node)["spec"]["unschedulable"]
+    found = jobs.wait_phase(fed.hub, slow, "Completed", namespace=slow)
+    assert [(a["how"], a["nodes"]) for a in jobs.attempts(found)] == [("Done", NODE)]
+    assert {p["metadata"]["uid"] for p in fed.pods(uid)} <= {pod["metadata"]["uid"]}
+    assert fed.posts(mark, slow) == {f"{slow}-w-0": 1}
+    cordoned = received(fed, mark, verb="patch", resource="nodes", name=NODE, user="admin")
+    made = received(fed, mark, verb="create", resource="pods", name=f"{slow}-w-0")
+    assert (made - cordoned).total_seconds() > 1, "the agent may not have seen the cordon in time"
+
+
 def test_passing_shortage_keeps_the_claim(fed, name, device_node):
     """a pod is lost and others take its room for 10 s | the job waits in its place, then goes on"""
     pods = "/api/v1/namespaces/default/pods"
     task = device_task()
-    task["template"]["metadata"]["annotations"]["sandbox.federator.dev/run-seconds"] = "6"
+    task["template"]["metadata"]["annotations"][RUN_SECONDS] = "6"
     uid = fed.submit(name, task)
     jobs.wait_phase(fed.hub, name, "Running")
     fed.real.must("POST", pods, {"metadata": {"name": f"{name}-local", "annotations": {
-        "sandbox.federator.dev/run-seconds": "3600"}}, "spec": {"nodeName": NODE, "containers": [
+        RUN_SECONDS: "3600"}}, "spec": {"nodeName": NODE, "containers": [
             {"name": "c", "image": "i", "resources": {"limits": {DEVICE: "2"}}}]}})
     try:
         fed.real.must("DELETE", f"{pods}/{name}-w-0?gracePeriodSeconds=0")
