@@ -36,16 +36,16 @@ def pytest_configure(config):
 def pytest_generate_tests(metafunc):
     """A test runs on each of its servers with each version; for each sample, where it has one.
 
-    Samples of the hub meet both stores and both versions, those of a sandbox one version each:
-    what differs by kind differs neither by store nor by version.
+    Samples of the hub meet each store with a version of its own: what differs by kind does not
+    differ by store. Those of a sandbox meet both versions.
     """
     names = metafunc.fixturenames
     marker = metafunc.definition.get_closest_marker("on")
     if "sample" in names:
         wanted = metafunc.definition.get_closest_marker("samples")
         made = [(sample, *pair) for sample in samples.HUB for pair in zip(STORES, VERSIONS)]
-        made += [(sample, "sandbox", version) for sample, version
-                 in zip(samples.SANDBOX, itertools.cycle(VERSIONS))]
+        made += [(sample, "sandbox", version) for sample in samples.SANDBOX
+                 for version in VERSIONS]
         made = [(sample, *rest) for sample, *rest in made
                 if wanted is None or sample in wanted.args]
         metafunc.parametrize("sample, server_name, version", made,
