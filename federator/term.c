@@ -140,17 +140,26 @@ static json_t *term_tree(const struct hello *h, const char *cluster, const char 
 			 "memberUID", member);
 }
 
+/* An agent waits for what may yet be done here; any other refusal ends it. */
+static int not_accepted(struct causes *causes, const char *name, struct error *err)
+{
+	error_set(err, ERR_FORBIDDEN, "cluster \"%s\" is not accepted", name);
+	causes_add(causes, CAUSE_FORBIDDEN, "spec.accepted", NULL, "%s", err->text);
+	causes->items[causes->n - 1].reason_override = "NotAccepted";
+	return -1;
+}
+
 /* A certificate outlives a cluster that was removed and joined again under its name, and a
  * kubeconfig may be pointed elsewhere: both uids must be those that are known. */
 static int check_identity(const struct hub *hub, const json_t *cluster, const json_t *body,
-			  const char *known_member, struct error *err)
+			  const char *known_member, struct causes *causes, struct error *err)
 {
 	const char *uid = json_str_at(body, "clusterUID", NULL);
 	const char *member = json_str_at(body, "memberUID", NULL);
 	const char *name = json_str_at(cluster, "metadata", "name", NULL);
 
 	if (!json_is_true(json_at(cluster, "spec", "accepted", NULL)))
-		return error_set(err, ERR_FORBIDDEN, "cluster \"%s\" is not accepted", name);
+		return not_accepted(causes, name, err);
 	if (!uid || strcmp(uid, json_str_at(cluster, "metadata", "uid", NULL)))
 		return error_set(err, ERR_FORBIDDEN,
 				 "cluster \"%s\" has another uid here: it was joined anew", name);
@@ -175,7 +184,8 @@ static bool speaks_protocol(const json_t *body)
 }
 
 static int hello_check(struct hub *hub, struct server_request *r, const json_t *body,
-		       struct hello *h, int64_t *ret_revision, struct error *err)
+		       struct hello *h, int64_t *ret_revision, struct causes *causes,
+		       struct error *err)
 {
 	auto_json *cluster = hub_tree(hub, r->kind, NULL, r->name);
 	auto_xfree char *known_member = NULL;
@@ -185,7 +195,7 @@ static int hello_check(struct hub *hub, struct server_request *r, const json_t *
 		return error_set(err, ERR_NOT_FOUND, "clusters.federator.dev \"%s\" not found",
 				 r->name);
 	if (find_term(hub, r->name, &h->key, &term, ret_revision, &known_member, err) ||
-	    check_identity(hub, cluster, body, known_member, err))
+	    check_identity(hub, cluster, body, known_member, causes, err))
 		return -1;
 	if (!speaks_protocol(body))
 		return error_set(err, ERR_INVALID,
@@ -200,14 +210,16 @@ static void hello_body(struct server_request *r, json_t *body, void *arg)
 	struct hello *h = xnew0(struct hello);
 	struct store_guard guard = {.target = STORE_MOD};
 	struct store_write write = {0};
+	struct causes causes = {0};
 	auto_json *tree = NULL;
 	auto_strbuf text = {0};
 	struct error err;
 
 	h->hub = arg;
 	h->request = server_request_ref(r);
-	if (hello_check(h->hub, r, body, h, &guard.revision, &err)) {
-		server_respond_error(r, &err, NULL);
+	if (hello_check(h->hub, r, body, h, &guard.revision, &causes, &err)) {
+		server_respond_error(r, &err, &causes);
+		causes_finish(&causes);
 		hello_free(h);
 		return;
 	}

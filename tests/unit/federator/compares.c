@@ -470,7 +470,22 @@ Test(compares, hello_is_for_one_cluster_and_one_member)
 	scene_begin(&s, 1);
 	cr_expect_eq(say_hello(&s, "uid-old", "m"), 403, "joined anew under the name");
 	cr_expect_eq(say_hello(&s, "uid-a", "other"), 403, "another member");
+	cr_expect_str_eq(cause_of(s.agent), "", "neither is cured by waiting");
 	expect(&s, "no term was raised", "");
+	scene_end(&s);
+}
+
+/* The certificate may be of before: an administrator has not said yes to this Cluster. */
+Test(compares, hello_before_it_is_accepted_is_refused_for_now)
+{
+	struct scene s = {0};
+
+	scene_begin(&s, 1);
+	bed_put(s.bed, "clusters", "{metadata: {name: a, uid: uid-a}, spec: {}}");
+	cr_expect_eq(say_hello(&s, "uid-a", "m"), 403);
+	cr_expect_str_eq(cause_of(s.agent), "NotAccepted");
+	bed_put(s.bed, "clusters", "{metadata: {name: a, uid: uid-a}, spec: {accepted: true}}");
+	cr_expect_eq(say_hello(&s, "uid-a", "m"), 200);
 	scene_end(&s);
 }
 
