@@ -59,6 +59,8 @@ void agent_deposed(struct agent *a, const char *why);
 /* A client of a hub, the caller's. */
 struct kube *agent_connect(struct agent *a, const struct kube_config *config);
 
+/* Whether a refusal has a cause of that reason. */
+bool agent_is_told(const struct kube_answer *answer, const char *cause);
 /* True for a 409 that says that this agent's term is over. */
 bool agent_is_superseded(const struct kube_answer *answer);
 

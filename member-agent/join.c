@@ -20,6 +20,7 @@ struct join {
 	struct timer *timer;
 	void (*next)(struct join *j); /* after the timer */
 	char *told;                   /* what is waited for, as the user was told last */
+	char *certificate;            /* of our key, in base64; perhaps of a Cluster of before */
 	void (*done)(struct agent *a);
 };
 
@@ -91,18 +92,56 @@ static void save(struct join *j, void (*saved)(const struct error *err, void *ar
 	j->saving = identity_save(a->member, a->settings.state, &a->identity, saved, j);
 }
 
-static void take_certificate(struct join *j, const char *data)
+static void take_certificate(struct join *j)
 {
 	struct strbuf pem = {0};
 
-	if (base64_decode(&pem, data, strlen(data))) {
+	if (base64_decode(&pem, j->certificate, strlen(j->certificate))) {
 		strbuf_finish(&pem);
 		give_up(j, "the hub's certificate is not base64");
 		return;
 	}
+	free(j->agent->identity.cert_pem);
 	j->agent->identity.cert_pem = strbuf_take(&pem);
 	log_info("join", "the hub has accepted cluster %s", j->agent->settings.name);
 	save(j, on_saved);
+}
+
+static void await_acceptance(struct join *j)
+{
+	auto_xfree char *what = xasprintf("the hub has to accept it: fedctl cluster accept %s",
+					  j->agent->settings.name);
+
+	later(j, what, ask_request);
+}
+
+static void on_acceptance_read(const struct kube_answer *a, void *arg)
+{
+	struct join *j = arg;
+	auto_json *cluster = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
+	const char *uid = json_str_at(cluster, "metadata", "uid", NULL);
+
+	if (!a->ok && a->status != 404)
+		failed(j, a, ask_request);
+	else if (!uid || strcmp(uid, j->agent->identity.cluster_uid) != 0)
+		later(j, "somebody deleted the Cluster on the hub; it is made again", ask_cluster);
+	else if (!json_is_true(json_at(cluster, "spec", "accepted", NULL)))
+		await_acceptance(j);
+	else
+		take_certificate(j);
+}
+
+/* A request outlives a Cluster that was deleted, and its certificate is no acceptance of the one
+ * that was made after it. */
+static void check_acceptance(struct join *j, const char *certificate)
+{
+	auto_xfree char *path = xasprintf(CLUSTERS "/%s", j->agent->settings.name);
+
+	free(j->certificate);
+	j->certificate = xstrdup(certificate);
+	kube_send(j->hub,
+		  &(struct kube_request){
+			  .method = "GET", .path = path, .done = on_acceptance_read, .arg = j});
 }
 
 static bool is_our_request(const struct join *j, const json_t *request)
@@ -119,7 +158,6 @@ static void on_request_read(const struct kube_answer *a, void *arg)
 	struct join *j = arg;
 	auto_json *request = a->ok ? json_parse(a->body, a->size, NULL, NULL) : NULL;
 	const char *certificate = json_str_at(request, "status", "certificate", NULL);
-	auto_xfree char *wanted = NULL;
 
 	/* Somebody removed it, perhaps with the Cluster: both are made again. */
 	if (a->status == 404) {
@@ -137,13 +175,10 @@ static void on_request_read(const struct kube_answer *a, void *arg)
 			j->agent->settings.name, j->agent->settings.name);
 		return;
 	}
-	if (certificate) {
-		take_certificate(j, certificate);
-		return;
-	}
-	wanted = xasprintf("the hub has to accept it: fedctl cluster accept %s",
-			   j->agent->settings.name);
-	later(j, wanted, ask_request);
+	if (certificate)
+		check_acceptance(j, certificate);
+	else
+		await_acceptance(j);
 }
 
 static void ask_request(struct join *j)
@@ -425,5 +460,6 @@ void join_destroy(struct join *j)
 	http_client_destroy(j->ca_reader);
 	kube_destroy(j->hub);
 	free(j->told);
+	free(j->certificate);
 	free(j);
 }

@@ -11,6 +11,7 @@
 #define RETRY_BASE_MS 500
 #define RETRY_MAX_MS  15000
 #define WRITE_MS      10000
+#define ACCEPT_MS     1000 /* as often as joining asks: a person waits for it */
 
 struct link {
 	struct owner owner;
@@ -19,6 +20,7 @@ struct link {
 	struct kube_call *hello; /* under way; NULL: none */
 	struct timer *timer;
 	unsigned tries;
+	char *told;            /* why hello is said again, as the user was told last */
 	int64_t hello_version; /* of the hub when it heard us: no older view is believed */
 	int64_t incarnation;
 	struct list calls; /* of owner_ops under way */
@@ -72,6 +74,46 @@ static void set_identity(struct link *l)
 	runner_set_identity(a->runner, a->identity.cluster_uid, hub, l->incarnation);
 }
 
+/* Once, as long as it is the same. */
+static bool is_news(struct link *l, const char *what)
+{
+	bool news = !l->told || strcmp(l->told, what) != 0;
+
+	free(l->told);
+	l->told = xstrdup(what);
+	return news;
+}
+
+static void hello_later(struct link *l)
+{
+	timer_start(l->timer,
+		    env_backoff_ms(l->agent->env, l->tries++, RETRY_BASE_MS, RETRY_MAX_MS));
+}
+
+/* With a certificate of before its Cluster was deleted, or accepted no longer. */
+static void await_acceptance(struct link *l)
+{
+	auto_xfree char *what = xasprintf("the hub has to accept it: fedctl cluster accept %s",
+					  l->agent->settings.name);
+
+	if (is_news(l, what))
+		log_info("link", "waits: %s", what);
+	timer_start(l->timer, ACCEPT_MS);
+}
+
+static void hello_refused(struct link *l, const struct kube_answer *a)
+{
+	if (agent_is_told(a, "NotAccepted")) {
+		await_acceptance(l);
+	} else if (a->status == 403 || a->status == 422) {
+		agent_stop(l->agent, 1, a->err.text);
+	} else {
+		if (is_news(l, a->err.text))
+			log_warn("link", "hello: %s", a->err.text);
+		hello_later(l);
+	}
+}
+
 static void on_hello(const struct kube_answer *a, void *arg)
 {
 	struct link *l = arg;
@@ -80,15 +122,12 @@ static void on_hello(const struct kube_answer *a, void *arg)
 	int64_t term = json_int_at(body, 0, "term", NULL);
 
 	l->hello = NULL;
-	if (!a->ok && (a->status == 403 || a->status == 422)) {
-		agent_stop(l->agent, 1, a->err.text);
+	if (!a->ok) {
+		hello_refused(l, a);
 		return;
 	}
 	if (!version || !term || went_back(l, strtoll(version, NULL, 10))) {
-		if (!a->ok)
-			log_warn("link", "hello: %s", a->err.text);
-		timer_start(l->timer,
-			    env_backoff_ms(l->agent->env, l->tries++, RETRY_BASE_MS, RETRY_MAX_MS));
+		hello_later(l);
 		return;
 	}
 	l->hello_version = strtoll(version, NULL, 10);
@@ -413,5 +452,6 @@ void link_destroy(struct link *l)
 		call_free(c);
 	}
 	timer_destroy(l->timer);
+	free(l->told);
 	free(l);
 }

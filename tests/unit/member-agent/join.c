@@ -8,7 +8,15 @@
 
 #include "process.h"
 
-#define CLUSTER "{\"kind\":\"Cluster\",\"metadata\":{\"name\":\"gpu\",\"uid\":\"cluster-uid\"}}"
+#define CLUSTER_OF(uid, spec)                                                                      \
+	"{\"kind\":\"Cluster\",\"metadata\":{\"name\":\"gpu\",\"uid\":\"" uid                      \
+	"\"},\"spec\":{" spec "}}"
+#define CLUSTER  CLUSTER_OF("cluster-uid", "")
+#define ACCEPTED "\"accepted\":true"
+/* base64 of "request", and of a certificate */
+#define SIGNED    "{\"spec\":{\"request\":\"cmVxdWVzdA==\"},\"status\":{\"certificate\":\"Y2VydA==\"}}"
+#define UNSIGNED  "{\"spec\":{\"request\":\"cmVxdWVzdA==\"}}"
+#define ACCEPT_IT "waits: the hub has to accept it: fedctl cluster accept gpu"
 
 static size_t n_joined;
 
@@ -49,6 +57,13 @@ static void announce(struct process *p)
 	cr_assert_not_null(strstr(peer_request(p->elsewhere), "/certificatesigningrequests/gpu"));
 }
 
+static void read_cluster(struct process *p, const char *cluster)
+{
+	cr_assert_str_eq(peer_request(p->elsewhere),
+			 "GET /apis/federator.dev/v1alpha1/clusters/gpu");
+	peer_answer(p->elsewhere, cluster ? 200 : 404, cluster ? cluster : "{}");
+}
+
 Test(join, a_request_that_somebody_removed_is_made_again)
 {
 	auto_free(process_destroy) struct process *p = process_create();
@@ -58,14 +73,61 @@ Test(join, a_request_that_somebody_removed_is_made_again)
 	peer_answer(p->elsewhere, 404, "{}");
 	process_advance(p, 1000);
 	announce(p);
-	/* base64 of "request", and of a certificate */
-	peer_answer(p->elsewhere, 200,
-		    "{\"spec\":{\"request\":\"cmVxdWVzdA==\"},"
-		    "\"status\":{\"certificate\":\"Y2VydA==\"}}");
+	peer_answer(p->elsewhere, 200, SIGNED);
+	read_cluster(p, CLUSTER_OF("cluster-uid", ACCEPTED));
 	peer_answer(p->member, 200, "{}");
 	cr_expect_eq(n_joined, 1);
 	cr_expect_str_eq(p->agent.identity.cert_pem, "cert");
 	join_destroy(j);
+}
+
+/* Its request is of before the Cluster was deleted, and has the certificate of then. */
+Test(join, a_certificate_is_no_acceptance)
+{
+	auto_free(process_destroy) struct process *p = process_create();
+	struct join *j;
+
+	process_keep_log();
+	j = start(p);
+	announce(p);
+	for (int i = 0; i < 3; i++) {
+		peer_answer(p->elsewhere, 200, SIGNED);
+		read_cluster(p, CLUSTER);
+		cr_expect_eq(peer_waiting(p->member) + peer_waiting(p->elsewhere), 0);
+		process_advance(p, 1000);
+	}
+	/* Nothing else is waited for while it is signed anew. */
+	peer_answer(p->elsewhere, 200, UNSIGNED);
+	process_advance(p, 1000);
+	cr_expect_eq(process_logged(ACCEPT_IT), 1);
+	cr_expect_eq(process_logged("has accepted"), 0);
+	cr_expect_null(p->agent.identity.cert_pem);
+	peer_answer(p->elsewhere, 200, SIGNED);
+	read_cluster(p, CLUSTER_OF("cluster-uid", ACCEPTED));
+	peer_answer(p->member, 200, "{}");
+	cr_expect_eq(n_joined, 1);
+	cr_expect_eq(p->stopped, 0);
+	cr_expect_eq(process_logged("the hub has accepted cluster gpu"), 1);
+	join_destroy(j);
+}
+
+/* The one that was announced is gone, accepted or not: it begins again. */
+Test(join, a_cluster_that_was_deleted_meanwhile_is_made_again)
+{
+	static const char *const found[] = {NULL, CLUSTER_OF("another-uid", ACCEPTED)};
+
+	for (size_t i = 0; i < ARRAY_LEN(found); i++) {
+		auto_free(process_destroy) struct process *p = process_create();
+		struct join *j = start(p);
+
+		announce(p);
+		peer_answer(p->elsewhere, 200, SIGNED);
+		read_cluster(p, found[i]);
+		process_advance(p, 1000);
+		announce(p);
+		cr_expect_eq(n_joined + p->stopped, 0);
+		join_destroy(j);
+	}
 }
 
 Test(join, ends_for_what_no_waiting_cures_and_says_what_to_do)

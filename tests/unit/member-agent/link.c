@@ -246,6 +246,30 @@ Test(link, an_agent_whose_term_is_over_leaves)
 	end(p);
 }
 
+#define NOT_ACCEPTED                                                                               \
+	STATUS("403", "Forbidden", ",\"details\":{\"causes\":[{\"reason\":\"NotAccepted\"}]}")
+
+/* It kept its certificate, or the hub's administrator has changed his mind. */
+Test(link, waits_to_be_accepted)
+{
+	auto_free(process_destroy) struct process *p = process_create();
+
+	process_keep_log();
+	start(p);
+	for (int i = 0; i < 20; i++) {
+		cr_expect(strstr(peer_request(p->hub), "/hello"), "%s", peer_request(p->hub));
+		peer_answer(p->hub, 403, NOT_ACCEPTED);
+		process_advance(p, 1000);
+	}
+	cr_expect_eq(p->stopped, 0);
+	cr_expect_null(p->agent.term);
+	cr_expect_eq(process_logged("waits: the hub has to accept it: fedctl cluster accept gpu"),
+		     1);
+	hear_hello(p, "90");
+	cr_expect_str_eq(p->agent.term, "cu.3");
+	end(p);
+}
+
 /* Joined anew under its name, or another member: waiting helps nobody. */
 Test(link, an_agent_that_is_refused_ends)
 {

@@ -1,6 +1,11 @@
 #include "process.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static struct process *process_of(struct agent *a)
 {
@@ -73,4 +78,26 @@ void process_advance(struct process *p, int64_t ms)
 	virtual_env_advance(peer_time(p->member), ms);
 	virtual_env_advance(peer_time(p->hub), ms);
 	virtual_env_advance(peer_time(p->elsewhere), ms);
+}
+
+/* Each test is a process of its own. */
+void process_keep_log(void)
+{
+	int fd = memfd_create("log", 0);
+
+	cr_assert(fd >= 0 && dup2(fd, STDERR_FILENO) >= 0);
+	close(fd);
+}
+
+size_t process_logged(const char *text)
+{
+	static char log[65536];
+	ssize_t n = pread(STDERR_FILENO, log, sizeof(log) - 1, 0);
+	size_t times = 0;
+
+	cr_assert(n >= 0);
+	log[n] = '\0';
+	for (const char *at = log; (at = strstr(at, text)); at++)
+		times++;
+	return times;
 }

@@ -21,6 +21,9 @@ struct process {
 
 struct process *process_create(void);
 void process_destroy(struct process *p); /* what was made of its agent is freed before */
+/* What is logged from here on is kept; process_logged(): how often that text was. */
+void process_keep_log(void);
+size_t process_logged(const char *text);
 /* Both clocks are moved together. */
 void process_advance(struct process *p, int64_t ms);
 
