@@ -26,8 +26,7 @@ static int guard_term(struct server_write *w, const struct hub *hub, const char 
 
 	if (hub_term_guard(hub, cluster, server_write_header(w, "Federator-Term"), &guard, &key,
 			   err)) {
-		if (err->code == ERR_CONFLICT)
-			hub_say_superseded(&w->causes, err);
+		hub_say_term(&w->causes, err);
 		return -1;
 	}
 	server_write_guard(w, guard.key, guard.target, guard.revision);

@@ -67,15 +67,18 @@ int hub_admit(struct server_write *w, struct error *err, void *arg);
 int hub_extend(struct server_write *w, struct error *err, void *arg);
 
 /* --- term.c --- */
-/* The guard that holds while the agent's term is the present one. CONFLICT with cause
- * TermSuperseded for an older term, UNAVAILABLE when this replica has not seen it yet. */
+/* The guard that holds while the agent's term is the present one. CONFLICT for an older term or
+ * one of another Cluster of that name, UNAVAILABLE when this replica has not seen it yet,
+ * FORBIDDEN when there is no such Cluster. */
 int hub_term_guard(const struct hub *hub, const char *cluster, const char *term_header,
 		   struct store_guard *ret_guard, char **ret_key, struct error *err);
 /* The key of a cluster's term; the caller's. */
 char *hub_term_key(const char *cluster_uid);
 /* For routes: answers the request itself and returns -1 when the term is over. */
 int hub_check_term(const struct hub *hub, struct server_request *r);
-void hub_say_superseded(struct causes *causes, const struct error *err);
+/* The cause by which an agent tells that it must leave (TermSuperseded), or that its Cluster was
+ * deleted (ClusterUnknown); for another failure of the guard there is none. */
+void hub_say_term(struct causes *causes, const struct error *err);
 void hub_hello(struct server_request *r, void *arg);
 
 /* --- helpers over the cache; trees are the caller's, NULL when absent --- */

@@ -59,10 +59,15 @@ int hub_term_guard(const struct hub *hub, const char *cluster, const char *term_
 	if (find_term(hub, cluster, &key, &term, &revision, NULL, err))
 		return -1;
 	given = given_term(term_header, key);
+	if (!given)
+		return error_set(err, ERR_CONFLICT,
+				 "this term is not of cluster \"%s\" as it is known here: it was "
+				 "joined anew",
+				 cluster);
 	if (given > term)
 		return error_set(err, ERR_UNAVAILABLE, "this replica has not seen term %lld yet",
 				 (long long)given);
-	if (given < term || !term)
+	if (given < term)
 		return error_set(err, ERR_CONFLICT,
 				 "term %lld of cluster \"%s\" is over, %lld is the present one",
 				 (long long)given, cluster, (long long)term);
@@ -71,11 +76,19 @@ int hub_term_guard(const struct hub *hub, const char *cluster, const char *term_
 	return 0;
 }
 
-/* An agent tells by this cause that it must leave, not read again. */
-void hub_say_superseded(struct causes *causes, const struct error *err)
+static void say(struct causes *causes, const char *reason, const char *field,
+		const struct error *err)
 {
-	causes_add(causes, CAUSE_FORBIDDEN, "Federator-Term", NULL, "%s", err->text);
-	causes->items[causes->n - 1].reason_override = "TermSuperseded";
+	causes_add(causes, CAUSE_FORBIDDEN, field, NULL, "%s", err->text);
+	causes->items[causes->n - 1].reason_override = reason;
+}
+
+void hub_say_term(struct causes *causes, const struct error *err)
+{
+	if (err->code == ERR_CONFLICT)
+		say(causes, "TermSuperseded", "Federator-Term", err);
+	else if (err->code == ERR_FORBIDDEN)
+		say(causes, "ClusterUnknown", "Federator-Term", err);
 }
 
 int hub_check_term(const struct hub *hub, struct server_request *r)
@@ -88,8 +101,7 @@ int hub_check_term(const struct hub *hub, struct server_request *r)
 	if (!hub_term_guard(hub, r->name, exchange_header(r->x, "Federator-Term"), &guard, &key,
 			    &err))
 		return 0;
-	if (err.code == ERR_CONFLICT)
-		hub_say_superseded(&causes, &err);
+	hub_say_term(&causes, &err);
 	server_respond_error(r, &err, &causes);
 	causes_finish(&causes);
 	return -1;
@@ -144,8 +156,7 @@ static json_t *term_tree(const struct hello *h, const char *cluster, const char 
 static int not_accepted(struct causes *causes, const char *name, struct error *err)
 {
 	error_set(err, ERR_FORBIDDEN, "cluster \"%s\" is not accepted", name);
-	causes_add(causes, CAUSE_FORBIDDEN, "spec.accepted", NULL, "%s", err->text);
-	causes->items[causes->n - 1].reason_override = "NotAccepted";
+	say(causes, "NotAccepted", "spec.accepted", err);
 	return -1;
 }
 
@@ -191,9 +202,11 @@ static int hello_check(struct hub *hub, struct server_request *r, const json_t *
 	auto_xfree char *known_member = NULL;
 	int64_t term;
 
-	if (!cluster)
-		return error_set(err, ERR_NOT_FOUND, "clusters.federator.dev \"%s\" not found",
-				 r->name);
+	if (!cluster) {
+		error_set(err, ERR_NOT_FOUND, "clusters.federator.dev \"%s\" not found", r->name);
+		say(causes, "ClusterUnknown", "metadata.name", err);
+		return -1;
+	}
 	if (find_term(hub, r->name, &h->key, &term, ret_revision, &known_member, err) ||
 	    check_identity(hub, cluster, body, known_member, causes, err))
 		return -1;

@@ -86,3 +86,24 @@ def test_accepted_no_longer(lane):
     joining.agent.start()
     joining.assert_waits()
     joining.accept()
+
+
+def test_deleted_while_its_agent_runs(lane):
+    """a Cluster is deleted while its agent runs, and then while it does not
+    | the agent says so once and goes on; it ends when another has joined under the name"""
+    gone = f"has no cluster {lane.member.name} any more: somebody deleted it"
+    joining = Joining(lane)
+    joining.begin()
+    joining.delete()
+    for what in ("running", "started again"):
+        joining.wait_said(gone)
+        wait.holds(joining.agent.alive, 12, what=f"the agent, {what}, to go on")
+        assert joining.log().count(gone) == 1, joining.log()
+        joining.agent.end()
+        joining.begin()
+        joining.agent.start()
+    lane.hub.must("POST", f"{jobs.FEDERATOR}/clusters", {
+        "apiVersion": "federator.dev/v1alpha1", "kind": "Cluster",
+        "metadata": {"name": lane.member.name}, "spec": {"accepted": True}})
+    assert joining.agent.wait_exit(20) == 1
+    assert "has another uid here: it was joined anew" in joining.agent.tail(1)

@@ -11,6 +11,7 @@
 #define JOB        JOBS "/j"
 #define CLUSTERS   "/apis/federator.dev/v1alpha1/clusters/"
 #define CLUSTER    CLUSTERS "a"
+#define LEASE      "/apis/coordination.k8s.io/v1/namespaces/cluster-a/leases/agent"
 #define PLACEMENTS "/apis/federator.dev/v1alpha1/namespaces/cluster-a/placements/"
 
 /* A hub with cluster a, its administrator and its agent, which has said hello. */
@@ -486,6 +487,26 @@ Test(compares, hello_before_it_is_accepted_is_refused_for_now)
 	cr_expect_str_eq(cause_of(s.agent), "NotAccepted");
 	bed_put(s.bed, "clusters", "{metadata: {name: a, uid: uid-a}, spec: {accepted: true}}");
 	cr_expect_eq(say_hello(&s, "uid-a", "m"), 200);
+	scene_end(&s);
+}
+
+/* It may go on asking: nothing that it has is taken from it. */
+Test(compares, an_agent_is_told_that_its_cluster_was_deleted)
+{
+	static const char beat[] = "{spec: {holderIdentity: a}}";
+	struct scene s = {0};
+
+	scene_begin(&s, 1);
+	cr_assert_eq(caller_call(s.admin, "DELETE", CLUSTER, NULL), 200);
+	cr_expect_eq(caller_call(s.agent, "PATCH", LEASE, beat), 403);
+	cr_expect_str_eq(cause_of(s.agent), "ClusterUnknown");
+	cr_expect_eq(caller_call(s.agent, "POST", CLUSTER "/capacity", "{seq: 2}"), 403);
+	cr_expect_str_eq(cause_of(s.agent), "ClusterUnknown");
+	cr_expect_eq(say_hello(&s, "uid-a", "m"), 404);
+	cr_expect_str_eq(cause_of(s.agent), "ClusterUnknown");
+	bed_put(s.bed, "clusters", "{metadata: {name: a, uid: uid-new}, spec: {accepted: true}}");
+	cr_expect_eq(caller_call(s.agent, "PATCH", LEASE, beat), 409, "joined anew");
+	cr_expect_str_eq(cause_of(s.agent), "TermSuperseded");
 	scene_end(&s);
 }
 
