@@ -13,6 +13,8 @@
 #define AGENT_PROTOCOL    1
 #define AGENT_TERM_HEADER "Federator-Term"
 
+#define AGENT_FORGOTTEN_MS 10000
+
 struct election;
 struct heartbeat;
 struct join;
@@ -47,7 +49,8 @@ struct agent {
 	char *member_uid;              /* of kube-system */
 	int64_t hub_version;           /* highest resourceVersion of the hub that was ever seen */
 	char *hub_cluster; /* uid of the Cluster there, when it was seen; NULL: not known */
-	char *term; /* header of what is written on the hub: uid and term; NULL before hello */
+	char *term;     /* header of what is written on the hub: uid and term; NULL before hello */
+	bool forgotten; /* the hub has no Cluster of ours, and the user was told */
 	int exit_code;
 };
 
@@ -61,6 +64,12 @@ struct kube *agent_connect(struct agent *a, const struct kube_config *config);
 
 /* Whether a refusal has a cause of that reason. */
 bool agent_is_told(const struct kube_answer *answer, const char *cause);
+/* The hub answered that it has no Cluster of ours, or as one that has: told when it is news. It is
+ * asked on, for its store may be restored; until then nothing here ends or begins. */
+void agent_cluster_gone(struct agent *a);
+void agent_cluster_there(struct agent *a);
+/* After how long a request that failed is made again: not so soon when nobody waits for it. */
+int64_t agent_pace_ms(const struct agent *a, int64_t ms);
 /* True for a 409 that says that this agent's term is over. */
 bool agent_is_superseded(const struct kube_answer *answer);
 

@@ -38,11 +38,15 @@ static void on_answer(const struct kube_answer *a, void *arg)
 	}
 	if (!a->ok)
 		log_debug("heartbeat", "%s", a->err.text);
+	if (a->ok)
+		agent_cluster_there(h->agent);
+	else if (agent_is_told(a, "ClusterUnknown"))
+		agent_cluster_gone(h->agent);
 	h->exists = h->exists || a->ok;
 	/* Another replica may lead by now; an empty difference makes it ask for all. */
 	if (a->ok && h->agent->reporter)
 		reporter_changed(h->agent->reporter);
-	timer_start(h->timer, a->ok ? HEARTBEAT_MS : RETRY_MS);
+	timer_start(h->timer, a->ok ? HEARTBEAT_MS : agent_pace_ms(h->agent, RETRY_MS));
 }
 
 static void beat(struct heartbeat *h)

@@ -105,6 +105,9 @@ static void hello_refused(struct link *l, const struct kube_answer *a)
 {
 	if (agent_is_told(a, "NotAccepted")) {
 		await_acceptance(l);
+	} else if (agent_is_told(a, "ClusterUnknown")) {
+		agent_cluster_gone(l->agent);
+		timer_start(l->timer, AGENT_FORGOTTEN_MS);
 	} else if (a->status == 403 || a->status == 422) {
 		agent_stop(l->agent, 1, a->err.text);
 	} else {
@@ -130,6 +133,7 @@ static void on_hello(const struct kube_answer *a, void *arg)
 		hello_later(l);
 		return;
 	}
+	agent_cluster_there(l->agent);
 	l->hello_version = strtoll(version, NULL, 10);
 	l->incarnation = json_int_at(body, 0, "incarnation", NULL);
 	saw_version(l, l->hello_version);

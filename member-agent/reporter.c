@@ -136,7 +136,7 @@ static void report_failed(struct reporter *r, const struct kube_answer *a)
 	/* It may lead no more, or live no more: the hub that we know tells who does. */
 	log_debug("reporter", "%s", a->err.text);
 	drop_leader(r);
-	timer_start(r->timer, RETRY_MS);
+	timer_start(r->timer, agent_pace_ms(r->agent, RETRY_MS));
 }
 
 static void on_reported(const struct kube_answer *a, void *arg)
@@ -285,7 +285,7 @@ static void on_summary(const struct kube_answer *a, void *arg)
 	log_debug("reporter", "write the cluster's status: %s", a->err.text);
 	json_decref(r->summary);
 	r->summary = NULL;
-	timer_start(r->summary_timer, RETRY_MS);
+	timer_start(r->summary_timer, agent_pace_ms(r->agent, RETRY_MS));
 }
 
 static void send_summary(struct reporter *r)

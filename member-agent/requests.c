@@ -178,7 +178,7 @@ static void on_done(const struct http_answer *a, void *arg)
 	/* A hub that began anew knows nothing of the room here. */
 	if (r->agent->reporter)
 		reporter_changed(r->agent->reporter);
-	timer_start(r->timer, RETRY_MS);
+	timer_start(r->timer, agent_pace_ms(r->agent, RETRY_MS));
 }
 
 static void on_timer(void *arg)

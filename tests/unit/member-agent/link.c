@@ -270,6 +270,33 @@ Test(link, waits_to_be_accepted)
 	end(p);
 }
 
+#define UNKNOWN                                                                                    \
+	STATUS("404", "NotFound", ",\"details\":{\"causes\":[{\"reason\":\"ClusterUnknown\"}]}")
+
+/* Somebody deleted its Cluster while it was away: it asks on, for the hub may be restored. */
+Test(link, says_once_that_its_cluster_was_deleted)
+{
+	auto_free(process_destroy) struct process *p = process_create();
+
+	process_keep_log();
+	p->agent.settings.state = xstrdup("/var/state");
+	start(p);
+	for (int i = 0; i < 4; i++) {
+		cr_expect(strstr(peer_request(p->hub), "/hello"), "%s", peer_request(p->hub));
+		peer_answer(p->hub, 404, UNKNOWN);
+		process_advance(p, AGENT_FORGOTTEN_MS - 1);
+		cr_expect_eq(peer_waiting(p->hub), 0, "too soon");
+		process_advance(p, 1);
+	}
+	cr_expect_eq(p->stopped, 0);
+	cr_expect_eq(process_logged("has no cluster gpu any more: somebody deleted it;"), 1);
+	cr_expect_eq(process_logged("delete what it keeps in /var/state, "), 1);
+	hear_hello(p, "90");
+	cr_expect_str_eq(p->agent.term, "cu.3");
+	free(take_ptr(p->agent.settings.state));
+	end(p);
+}
+
 /* Joined anew under its name, or another member: waiting helps nobody. */
 Test(link, an_agent_that_is_refused_ends)
 {
