@@ -142,13 +142,35 @@ static void add_env_everywhere(json_t *spec, const char *name, const char *value
 			add_env(c, name, value);
 }
 
+/* What the spec of a pod says; NULL when that is nothing. */
+static const char *given(const json_t *spec, const char *key)
+{
+	const char *text = json_str_at(spec, key, NULL);
+
+	return text && *text ? text : NULL;
+}
+
+/* A template that names the host names it for all its pods: it is listed once, as Volcano does. */
+static int32_t count_hosts(const struct twin_task *task)
+{
+	const json_t *spec = json_object_get(task->template_, "spec");
+
+	return task->replicas > 1 && given(spec, "hostname") ? 1 : task->replicas;
+}
+
 static void add_hosts(struct strbuf *out, const struct twin *t, const struct twin_task *task,
 		      char separator)
 {
-	for (int32_t i = 0; i < task->replicas; i++) {
+	const json_t *spec = json_object_get(task->template_, "spec");
+	const char *host = given(spec, "hostname"), *subdomain = given(spec, "subdomain");
+
+	for (int32_t i = 0; i < count_hosts(task); i++) {
+		auto_xfree char *name =
+			host ? xstrdup(host) : pod_name_make(t->job_name, task->name, i);
+
 		if (i)
 			strbuf_addc(out, separator);
-		strbuf_addf(out, "%s-%s-%d.%s", t->job_name, task->name, i, t->job_name);
+		strbuf_addf(out, "%s.%s", name, subdomain ? subdomain : t->job_name);
 	}
 }
 
@@ -166,7 +188,7 @@ static void add_task_hosts(json_t *spec, const struct twin *t, const struct twin
 {
 	auto_xfree char *hosts_key = task_variable(task->name, "HOSTS");
 	auto_xfree char *num_key = task_variable(task->name, "NUM");
-	auto_xfree char *num = xasprintf("%d", task->replicas);
+	auto_xfree char *num = xasprintf("%d", count_hosts(task));
 	auto_strbuf hosts = {0};
 
 	add_hosts(&hosts, t, task, ',');
@@ -209,9 +231,9 @@ static void mount_hosts(json_t *spec, const struct twin *t)
 
 static void apply_svc(json_t *spec, const struct twin *t, const char *pod_name)
 {
-	if (!json_object_get(spec, "hostname"))
+	if (!given(spec, "hostname"))
 		json_set_str(spec, "hostname", pod_name);
-	if (!json_object_get(spec, "subdomain"))
+	if (!given(spec, "subdomain"))
 		json_set_str(spec, "subdomain", t->job_name);
 	mount_hosts(spec, t);
 	if (!svc_flag(t, "inject-hosts-env", true))

@@ -333,6 +333,49 @@ Test(pod, plugins_reach_every_container)
 	cr_expect(json_is_true(json_at(service, "spec", "publishNotReadyAddresses", NULL)));
 }
 
+/* A template may name the host of its pods and the Service that they are found by; an empty name is
+ * none. */
+Test(pod, hosts_are_listed_as_the_template_names_them)
+{
+	static const struct {
+		const char *names, *host, *subdomain, *hosts, *lines, *num;
+	} cases[] = {
+		{"{}", "train-work-1", "train", "train-work-0.train,train-work-1.train",
+		 "train-work-0.train\ntrain-work-1.train", "2"},
+		{"{\"hostname\":\"custom\"}", "custom", "train", "custom.train", "custom.train",
+		 "1"},
+		{"{\"subdomain\":\"peers\"}", "train-work-1", "peers",
+		 "train-work-0.peers,train-work-1.peers", "train-work-0.peers\ntrain-work-1.peers",
+		 "2"},
+		{"{\"hostname\":\"custom\",\"subdomain\":\"peers\"}", "custom", "peers",
+		 "custom.peers", "custom.peers", "1"},
+		{"{\"hostname\":\"\",\"subdomain\":\"\"}", "train-work-1", "train",
+		 "train-work-0.train,train-work-1.train", "train-work-0.train\ntrain-work-1.train",
+		 "2"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		auto_free(twin_destroy) struct twin *t = make_twin(true);
+		struct pod_order ps = {.twin = t}, work = {.twin = t, .task = 1, .index = 1};
+		auto_json *names = json_parse(cases[i].names, strlen(cases[i].names), NULL, NULL);
+		auto_json *peer = NULL, *pod = NULL, *hosts = NULL;
+		const json_t *c;
+
+		json_object_update(json_object_get(t->tasks[1].template_, "spec"), names);
+		peer = pod_make(&ps);
+		pod = pod_make(&work);
+		hosts = hosts_make(t);
+		cr_expect_str_eq(json_str_at(pod, "spec", "hostname", NULL), cases[i].host);
+		cr_expect_str_eq(json_str_at(pod, "spec", "subdomain", NULL), cases[i].subdomain);
+		cr_expect_str_eq(json_str_at(peer, "spec", "hostname", NULL), "train-ps-0");
+		c = json_array_get(json_at(peer, "spec", "containers", NULL), 0);
+		cr_expect_str_eq(env_of(c, "VC_WORK_HOSTS"), cases[i].hosts);
+		cr_expect_str_eq(env_of(c, "VC_WORK_NUM"), cases[i].num);
+		cr_expect_str_eq(env_of(c, "VC_PS_HOSTS"), "train-ps-0.train");
+		cr_expect_str_eq(json_str_at(hosts, "data", "work.host", NULL), cases[i].lines);
+	}
+}
+
 Test(pod, references_name_the_copies)
 {
 	auto_free(twin_destroy) struct twin *t = make_twin(true);
