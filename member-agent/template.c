@@ -348,6 +348,17 @@ json_t *service_make(const struct twin *t)
 	return s;
 }
 
+/* "my-worker" is my_worker.host, as Volcano names it. */
+static char *hosts_file(const char *task)
+{
+	char *name = xasprintf("%s.host", task);
+
+	for (char *c = name; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	return name;
+}
+
 json_t *hosts_make(const struct twin *t)
 {
 	auto_xfree char *name = hosts_name_make(t->job_name);
@@ -356,7 +367,7 @@ json_t *hosts_make(const struct twin *t)
 	json_object_set_new(c, "metadata", owned_meta(t, name));
 	data = json_object_need(c, "data");
 	for (size_t i = 0; i < t->n_tasks; i++) {
-		auto_xfree char *key = xasprintf("%s.host", t->tasks[i].name);
+		auto_xfree char *key = hosts_file(t->tasks[i].name);
 		auto_strbuf hosts = {0};
 
 		add_hosts(&hosts, t, &t->tasks[i], '\n');

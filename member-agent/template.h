@@ -30,7 +30,7 @@ json_t *pod_make(const struct pod_order *order);
 
 /* What plugin svc needs beside the pods; the caller's. */
 json_t *service_make(const struct twin *t);
-json_t *hosts_make(const struct twin *t); /* ConfigMap <job>-svc: <task>.host */
+json_t *hosts_make(const struct twin *t); /* ConfigMap <job>-svc: <task>.host, "-" as "_" */
 char *hosts_name_make(const char *job);
 
 #endif

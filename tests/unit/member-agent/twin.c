@@ -376,6 +376,18 @@ Test(pod, hosts_are_listed_as_the_template_names_them)
 	}
 }
 
+Test(pod, the_file_of_hosts_has_no_dash)
+{
+	auto_free(twin_destroy) struct twin *t = make_twin(true);
+	auto_json *hosts = NULL;
+
+	t->tasks[0].name = "my-own-ps";
+	hosts = hosts_make(t);
+	cr_expect_str_eq(json_str_at(hosts, "data", "my_own_ps.host", NULL),
+			 "train-my-own-ps-0.train");
+	cr_expect_eq(json_object_size(json_object_get(hosts, "data")), 2);
+}
+
 Test(pod, references_name_the_copies)
 {
 	auto_free(twin_destroy) struct twin *t = make_twin(true);
