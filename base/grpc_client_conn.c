@@ -79,6 +79,15 @@ static void forget_current(struct grpc_conn *conn)
 			conn->client->current[i] = NULL;
 }
 
+static void on_released(void *arg)
+{
+	struct grpc_conn *conn = conn_of(arg);
+
+	conn->pending--;
+	conn_free_when_done(conn);
+}
+
+/* The memory stays for those functions of it that are on the stack. */
 void conn_close(struct grpc_conn *conn)
 {
 	struct list_node *node;
@@ -94,7 +103,8 @@ void conn_close(struct grpc_conn *conn)
 	uv_cancel((uv_req_t *)&conn->resolve);
 	if (conn->has_socket)
 		socket_close(conn, on_socket_closed);
-	conn_free_when_done(conn);
+	conn->pending++;
+	loop_defer(conn->client->loop, on_released, conn);
 }
 
 static void conn_fail(struct grpc_conn *conn, const char *why)
@@ -102,11 +112,8 @@ static void conn_fail(struct grpc_conn *conn, const char *why)
 	if (conn->state >= CONN_FAILED)
 		return;
 	conn->state = CONN_FAILED;
-	conn->pending++; /* a caller may destroy the client */
 	session_fail(&conn->session, why);
 	conn_close(conn);
-	conn->pending--;
-	conn_free_when_done(conn);
 }
 
 static void on_doom(void *arg)

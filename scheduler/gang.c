@@ -73,13 +73,6 @@ static int fill(struct model *m, struct gang *g, const struct job *job, const in
 	return 0;
 }
 
-int submission_order(struct submission a, struct submission b)
-{
-	if (a.ns != b.ns)
-		return a.ns < b.ns ? -1 : 1;
-	return (a.revision > b.revision) - (a.revision < b.revision);
-}
-
 int gang_create(struct model *m, const struct job *job, int32_t priority, const int32_t *choices,
 		struct gang **ret, struct error *err)
 {

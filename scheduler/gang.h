@@ -17,7 +17,12 @@ struct submission {
 	int64_t revision;
 };
 /* As strcmp() compares; 0: neither was before the other. */
-int submission_order(struct submission a, struct submission b);
+static inline int submission_order(struct submission a, struct submission b)
+{
+	if (a.ns != b.ns)
+		return a.ns < b.ns ? -1 : 1;
+	return (a.revision > b.revision) - (a.revision < b.revision);
+}
 
 struct gang {
 	char *uid, *ns, *name, *queue;
