@@ -299,6 +299,7 @@ static void carry_out(struct contest *k)
 	pending_remove(&f->pending, k->job->gang);
 	fleet_charge(f, k->job, (int)k->best.variant);
 	k->job->placed = k->leader;
+	k->job->decided_seq = k->leader->capacity_seq;
 	f->version++;
 }
 

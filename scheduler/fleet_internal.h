@@ -45,8 +45,10 @@ struct fleet_cluster {
 
 struct backoff {
 	struct fleet_cluster *cluster;
-	int64_t until_ns; /* 0: until a report from capacity_seq on shows other room */
-	int64_t capacity_seq;
+	/* 0: until the report of capacity_seq, or a later one, has come and the room is known to be
+	 * other than it was by the report of decided_seq */
+	int64_t until_ns;
+	int64_t capacity_seq, decided_seq;
 	char *reason;
 };
 
@@ -54,6 +56,7 @@ struct fleet_job {
 	struct gang *gang;
 	int64_t generation;           /* of the open attempt, or of the next one */
 	struct fleet_cluster *placed; /* NULL: waits */
+	int64_t decided_seq;          /* of the report by which it was placed; 0: not known */
 	enum wait_code said;          /* the last reason that a session gave */
 	bool asked;                   /* a session has looked at it since it last changed */
 	struct backoff *backoffs;

@@ -128,6 +128,7 @@ int fleet_adopt(struct fleet *f, const struct job *from, int32_t priority,
 		return -1;
 	job = job_with(f, g);
 	c = job->placed = fleet_need_cluster(f, a->cluster);
+	job->decided_seq = 0;
 	job->generation = a->generation;
 	variant = gang_variant(g, a->choices);
 	fleet_charge(f, job, variant < 0 ? 0 : variant);
@@ -156,7 +157,8 @@ static struct backoff *need_backoff(struct fleet_job *job, struct fleet_cluster 
 }
 
 static void remember_refusal(struct fleet_job *job, struct fleet_cluster *c,
-			     const struct fleet_refusal *r, int64_t capacity_seq)
+			     const struct fleet_refusal *r, int64_t capacity_seq,
+			     int64_t decided_seq)
 {
 	struct backoff *b = need_backoff(job, c);
 
@@ -164,6 +166,8 @@ static void remember_refusal(struct fleet_job *job, struct fleet_cluster *c,
 	b->reason = xstrdup(r->reason ? r->reason : "");
 	b->until_ns = r->until_ns;
 	b->capacity_seq = capacity_seq;
+	/* another leader's decision: by the last report before, for all that is known */
+	b->decided_seq = decided_seq ? decided_seq : capacity_seq - 1;
 }
 
 void fleet_requeue(struct fleet *f, const char *uid, int64_t generation, int64_t capacity_seq,
@@ -176,7 +180,7 @@ void fleet_requeue(struct fleet *f, const char *uid, int64_t generation, int64_t
 		return;
 	give_back(f, job, capacity_seq);
 	if (refusal)
-		remember_refusal(job, job->placed, refusal, capacity_seq);
+		remember_refusal(job, job->placed, refusal, capacity_seq, job->decided_seq);
 	fleet_charge(f, job, -1);
 	job->placed = NULL;
 	job->generation = generation;
@@ -192,7 +196,7 @@ void fleet_refused(struct fleet *f, const char *uid, const char *cluster, int64_
 	event(f);
 	if (!job || job->placed)
 		return;
-	remember_refusal(job, fleet_need_cluster(f, cluster), refusal, capacity_seq);
+	remember_refusal(job, fleet_need_cluster(f, cluster), refusal, capacity_seq, 0);
 	job->asked = false;
 }
 

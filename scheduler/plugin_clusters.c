@@ -111,8 +111,13 @@ static void why_selector(const struct cluster_question *q, struct strbuf *out)
 const struct plugin plugin_selector = {
 	.name = "selector", .filter = FILTER_SELECTOR, .passes = is_selected, .why = why_selector};
 
-/* The report that the refusal names is made behind it: when that one shows other room already, no
- * further report may ever come. */
+/* The report that the refusal names is made behind it. When that one, or one between it and the
+ * decision, shows other room already, no further report may ever come. */
+static bool shows_other_room(const struct fleet_cluster *c, const struct backoff *b)
+{
+	return c->capacity_seq >= b->capacity_seq && c->room_seq > b->decided_seq;
+}
+
 static const struct backoff *find_backoff(const struct cluster_question *q)
 {
 	for (size_t i = 0; i < q->job->n_backoffs; i++) {
@@ -120,7 +125,7 @@ static const struct backoff *find_backoff(const struct cluster_question *q)
 
 		if (b->cluster != q->cluster)
 			continue;
-		if (b->until_ns ? q->now_ns < b->until_ns : q->cluster->room_seq < b->capacity_seq)
+		if (b->until_ns ? q->now_ns < b->until_ns : !shows_other_room(q->cluster, b))
 			return b;
 	}
 	return NULL;
