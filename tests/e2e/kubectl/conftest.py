@@ -78,10 +78,9 @@ class Kubectl:
         """CompletedProcess, whatever came of it. stdin: text, or objects that become a List."""
         if stdin is not None and not isinstance(stdin, str):
             stdin = yaml_of(stdin)
-        home = self.server.run.dir("home", self.server.name, self.version)
         return subprocess.run(self.argv(*args), input=stdin, capture_output=True, text=True,
-                              timeout=timeout, env=dict(self.server.run.env, HOME=home,
-                                                        **(env or {})))
+                              timeout=timeout,
+                              env={**self.server.kubectl_env(self.version), **(env or {})})
 
     def __call__(self, *args, **options):
         """What it printed; a failure fails the test."""
@@ -100,8 +99,8 @@ class Kubectl:
     def start(self, *args):
         """One that runs beside the test: a Process whose log is what it prints."""
         name = f"kubectl-{next(Kubectl._serial)}"
-        home = self.server.run.dir("home", self.server.name, self.version)
-        return self.server.run.process(name, self.argv(*args), env={"HOME": home}).start()
+        env = self.server.kubectl_env(self.version)
+        return self.server.run.process(name, self.argv(*args), env=env).start()
 
 
 def yaml_of(objects):
