@@ -31,8 +31,9 @@ struct grpc_conn {
 	uv_tcp_t tcp;
 	uv_connect_t connect;
 	uv_write_t write;
-	bool has_socket, writing, doomed;
-	bool telling;           /* calls that ended by what was sent are told soon */
+	bool has_socket, writing;
+	bool soon;              /* it is visited when the loop turns */
+	bool doomed;            /* and fails then */
 	struct strbuf wire;     /* what is on its way to the socket */
 	struct timer *deadline; /* of connecting, step by step */
 	struct error trouble;   /* the last, for the calls when there is no more to try */
@@ -79,15 +80,33 @@ static void forget_current(struct grpc_conn *conn)
 			conn->client->current[i] = NULL;
 }
 
-static void on_released(void *arg)
+static void conn_fail(struct grpc_conn *conn, const char *why);
+
+static void on_soon(void *arg)
 {
 	struct grpc_conn *conn = conn_of(arg);
 
+	conn->soon = false;
 	conn->pending--;
-	conn_free_when_done(conn);
+	if (conn->state == CONN_CLOSED)
+		conn_free_when_done(conn);
+	else if (conn->doomed)
+		conn_fail(conn, conn->trouble.text);
+	else
+		session_deliver(&conn->session);
 }
 
-/* The memory stays for those functions of it that are on the stack. */
+/* What must not be done by those functions that are on the stack: they may be its own, or of a
+ * caller who is not to be called back. */
+static void conn_visit_soon(struct grpc_conn *conn)
+{
+	if (conn->soon)
+		return;
+	conn->soon = true;
+	conn->pending++;
+	loop_defer(conn->client->loop, on_soon, conn);
+}
+
 void conn_close(struct grpc_conn *conn)
 {
 	struct list_node *node;
@@ -103,8 +122,7 @@ void conn_close(struct grpc_conn *conn)
 	uv_cancel((uv_req_t *)&conn->resolve);
 	if (conn->has_socket)
 		socket_close(conn, on_socket_closed);
-	conn->pending++;
-	loop_defer(conn->client->loop, on_released, conn);
+	conn_visit_soon(conn);
 }
 
 static void conn_fail(struct grpc_conn *conn, const char *why)
@@ -116,26 +134,13 @@ static void conn_fail(struct grpc_conn *conn, const char *why)
 	conn_close(conn);
 }
 
-static void on_doom(void *arg)
-{
-	struct grpc_conn *conn = conn_of(arg);
-
-	conn->pending--;
-	if (conn->state == CONN_CLOSED)
-		conn_free_when_done(conn);
-	else
-		conn_fail(conn, conn->trouble.text);
-}
-
-/* From where nobody may be called back. */
 static void conn_fail_soon(struct grpc_conn *conn, const char *why)
 {
 	if (conn->doomed)
 		return;
 	conn->doomed = conn->session.retired = true;
 	error_set(&conn->trouble, ERR_UNREACHABLE, "%s", why);
-	conn->pending++;
-	loop_defer(conn->client->loop, on_doom, conn);
+	conn_visit_soon(conn);
 }
 
 static void attempt_failed(struct grpc_conn *conn, int status);
@@ -229,27 +234,6 @@ static void conn_write(struct grpc_conn *conn)
 	}
 }
 
-static void on_tell(void *arg)
-{
-	struct grpc_conn *conn = conn_of(arg);
-
-	conn->pending--;
-	conn->telling = false;
-	if (conn->state == CONN_CLOSED)
-		conn_free_when_done(conn);
-	else
-		session_deliver(&conn->session);
-}
-
-static void conn_tell_soon(struct grpc_conn *conn)
-{
-	if (conn->telling || list_empty(&conn->session.ready))
-		return;
-	conn->telling = true;
-	conn->pending++;
-	loop_defer(conn->client->loop, on_tell, conn);
-}
-
 /* nghttp2 ends a call that makes no sense when it has sent the reset, and a connection when it has
  * sent the GOAWAY; the server may say nothing after it. */
 static void conn_pump(struct grpc_conn *conn)
@@ -257,7 +241,8 @@ static void conn_pump(struct grpc_conn *conn)
 	if (conn->state != CONN_HANDSHAKE && conn->state != CONN_OPEN)
 		return;
 	conn_write(conn);
-	conn_tell_soon(conn);
+	if (!list_empty(&conn->session.ready))
+		conn_visit_soon(conn);
 	if (conn->state == CONN_OPEN && !nghttp2_session_want_read(conn->session.h2) &&
 	    !nghttp2_session_want_write(conn->session.h2))
 		conn_fail_soon(conn, "what came back is not HTTP/2");
