@@ -6,6 +6,20 @@
 #include "base/json.h"
 #include "base/log.h"
 
+bool agent_has_news(char **told, const char *what)
+{
+	bool news = !*told || strcmp(*told, what) != 0;
+
+	free(*told);
+	*told = xstrdup(what);
+	return news;
+}
+
+char *agent_awaits_acceptance(const struct agent *a)
+{
+	return xasprintf("the hub has to accept it: fedctl cluster accept %s", a->settings.name);
+}
+
 bool agent_is_told(const struct kube_answer *answer, const char *cause)
 {
 	const json_t *causes = json_at(answer->error_details, "causes", NULL), *c;

@@ -62,6 +62,10 @@ void agent_deposed(struct agent *a, const char *why);
 /* A client of a hub, the caller's. */
 struct kube *agent_connect(struct agent *a, const struct kube_config *config);
 
+/* Whether this is not what the user was told last, *told; from now on it is. */
+bool agent_has_news(char **told, const char *what);
+/* What is waited for while the hub has not accepted the cluster; the caller's. */
+char *agent_awaits_acceptance(const struct agent *a);
 /* Whether a refusal has a cause of that reason. */
 bool agent_is_told(const struct kube_answer *answer, const char *cause);
 /* The hub answered that it has no Cluster of ours, or as one that has: told when it is news. It is

@@ -37,10 +37,8 @@ static void on_timer(void *arg)
 /* Tells what is waited for, once as long as it is the same, and goes on with next. */
 static void later(struct join *j, const char *what, void (*next)(struct join *j))
 {
-	if (!j->told || strcmp(j->told, what) != 0)
+	if (agent_has_news(&j->told, what))
 		log_info("join", "waits: %s", what);
-	free(j->told);
-	j->told = xstrdup(what);
 	j->next = next;
 	timer_start(j->timer, POLL_MS);
 }
@@ -109,8 +107,7 @@ static void take_certificate(struct join *j)
 
 static void await_acceptance(struct join *j)
 {
-	auto_xfree char *what = xasprintf("the hub has to accept it: fedctl cluster accept %s",
-					  j->agent->settings.name);
+	auto_xfree char *what = agent_awaits_acceptance(j->agent);
 
 	later(j, what, ask_request);
 }

@@ -74,16 +74,6 @@ static void set_identity(struct link *l)
 	runner_set_identity(a->runner, a->identity.cluster_uid, hub, l->incarnation);
 }
 
-/* Once, as long as it is the same. */
-static bool is_news(struct link *l, const char *what)
-{
-	bool news = !l->told || strcmp(l->told, what) != 0;
-
-	free(l->told);
-	l->told = xstrdup(what);
-	return news;
-}
-
 static void hello_later(struct link *l)
 {
 	timer_start(l->timer,
@@ -93,10 +83,9 @@ static void hello_later(struct link *l)
 /* With a certificate of before its Cluster was deleted, or accepted no longer. */
 static void await_acceptance(struct link *l)
 {
-	auto_xfree char *what = xasprintf("the hub has to accept it: fedctl cluster accept %s",
-					  l->agent->settings.name);
+	auto_xfree char *what = agent_awaits_acceptance(l->agent);
 
-	if (is_news(l, what))
+	if (agent_has_news(&l->told, what))
 		log_info("link", "waits: %s", what);
 	timer_start(l->timer, ACCEPT_MS);
 }
@@ -111,7 +100,7 @@ static void hello_refused(struct link *l, const struct kube_answer *a)
 	} else if (a->status == 403 || a->status == 422) {
 		agent_stop(l->agent, 1, a->err.text);
 	} else {
-		if (is_news(l, a->err.text))
+		if (agent_has_news(&l->told, a->err.text))
 			log_warn("link", "hello: %s", a->err.text);
 		hello_later(l);
 	}
