@@ -2,6 +2,14 @@
 #include "base/grpc_client_internal.h"
 #include "grpc_stage.h"
 
+/* The first call, whose answer has begun. */
+static void begin_answer(struct stage *s, bool stream, struct told *o)
+{
+	stage_start(s, (struct grpc_call_spec){.stream = stream}, o);
+	stage_await(s, &s->n_held, 1);
+	grpc_stream_begin(s->held[0]);
+}
+
 /* --- calls with one answer --- */
 
 Test(grpc_client, a_call_has_its_message_and_status)
@@ -172,9 +180,7 @@ Test(grpc_client, an_answer_that_is_too_large)
 
 	for (int stream = 0; stream < 2; stream++) {
 		stage_init(&s, (struct grpc_server_config){0});
-		stage_start(&s, (struct grpc_call_spec){.stream = stream}, &o);
-		stage_await(&s, &s.n_held, 1);
-		grpc_stream_begin(s.held[0]);
+		begin_answer(&s, stream, &o);
 		grpc_stream_send_raw(s.held[0], "\0\4\0\0\1", 5);
 		stage_await(&s, &o.dones, 1);
 		expect_error(&o, ERR_TOO_LARGE, "");
@@ -190,9 +196,7 @@ Test(grpc_client, an_answer_of_the_largest_size_is_none_that_is_too_large)
 	struct told o;
 
 	stage_init(&s, (struct grpc_server_config){0});
-	stage_start(&s, (struct grpc_call_spec){0}, &o);
-	stage_await(&s, &s.n_held, 1);
-	grpc_stream_begin(s.held[0]);
+	begin_answer(&s, false, &o);
 	grpc_stream_send_raw(s.held[0], "\0\4\0\0\0one", 8);
 	stage_turn(&s, 20);
 	cr_expect_eq(o.dones, 0);
@@ -210,9 +214,7 @@ Test(grpc_client, an_answer_of_more_than_one_message)
 	struct told o;
 
 	stage_init(&s, (struct grpc_server_config){0});
-	stage_start(&s, (struct grpc_call_spec){0}, &o);
-	stage_await(&s, &s.n_held, 1);
-	grpc_stream_begin(s.held[0]);
+	begin_answer(&s, false, &o);
 	grpc_stream_send(s.held[0], "one", 3);
 	stage_turn(&s, 20);
 	cr_expect_eq(o.dones, 0);
@@ -415,13 +417,6 @@ static void add_words(struct strbuf *frames)
 		grpc_frame(frames, words[i], strlen(words[i]));
 }
 
-static void stream_begin(struct stage *s, struct told *o)
-{
-	stage_start(s, (struct grpc_call_spec){.stream = true}, o);
-	stage_await(s, &s->n_held, 1);
-	grpc_stream_begin(s->held[0]);
-}
-
 static void expect_words(const struct told *o, const struct strbuf *frames)
 {
 	cr_expect_eq(o->messages, ARRAY_LEN(words));
@@ -437,7 +432,7 @@ static void try_pieces(size_t size)
 	auto_strbuf frames = {0};
 
 	stage_init(&s, (struct grpc_server_config){0});
-	stream_begin(&s, &o);
+	begin_answer(&s, true, &o);
 	add_words(&frames);
 	for (size_t at = 0; at < frames.size; at += size) {
 		size_t left = frames.size - at;
@@ -476,7 +471,7 @@ Test(grpc_client, a_stream_that_goes_on)
 	struct told o;
 
 	stage_init(&s, (struct grpc_server_config){0});
-	stream_begin(&s, &o);
+	begin_answer(&s, true, &o);
 	for (unsigned i = 0; i < N; i++)
 		grpc_stream_send(s.held[0], bytes, SIZE);
 	stage_await(&s, &o.messages, N);
@@ -494,7 +489,7 @@ Test(grpc_client, a_stream_ends_behind_its_messages)
 		struct told o;
 
 		stage_init(&s, (struct grpc_server_config){0});
-		stream_begin(&s, &o);
+		begin_answer(&s, true, &o);
 		grpc_stream_send(s.held[0], "last", 4);
 		grpc_stream_end(s.held[0], statuses[i], statuses[i] ? "going away" : "");
 		stage_await(&s, &o.dones, 1);

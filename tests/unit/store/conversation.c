@@ -8,6 +8,20 @@
 #define PROGRESS_NOTIFY 4
 #define IN_FRAGMENTS    8
 
+/* A watch that has begun, and the tape of what it gives. */
+static void watched_init(struct played *s, struct tape *t, int64_t after_version)
+{
+	played_init(s);
+	tape_start(t, s->bed.store, STORE_PREFIX, after_version);
+	await_watches(s, 1);
+}
+
+static void watched_finish(struct played *s, struct tape *t)
+{
+	tape_finish(t);
+	played_finish(s);
+}
+
 static void add_messages(struct strbuf *frames, const struct said *messages, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -65,9 +79,7 @@ static void try_conversation(size_t size)
 	struct tape t;
 	auto_strbuf frames = {0};
 
-	played_init(&s);
-	tape_start(&t, s.bed.store, STORE_PREFIX, 0);
-	await_watches(&s, 1);
+	watched_init(&s, &t, 0);
 	add_messages(&frames, conversation, ARRAY_LEN(conversation));
 	for (size_t at = 0; at < frames.size; at += size) {
 		size_t left = frames.size - at;
@@ -78,8 +90,7 @@ static void try_conversation(size_t size)
 			uv_run(loop_uv(s.bed.loop), UV_RUN_NOWAIT);
 	}
 	check_conversation(&s, &t);
-	tape_finish(&t);
-	played_finish(&s);
+	watched_finish(&s, &t);
 }
 
 Test(conversation, messages_whole)
@@ -99,9 +110,7 @@ Test(conversation, resumes_inside_a_revision)
 	struct played s;
 	struct tape t;
 
-	played_init(&s);
-	tape_start(&t, s.bed.store, STORE_PREFIX, 0);
-	await_watches(&s, 1);
+	watched_init(&s, &t, 0);
 	cr_assert_eq(asked(&s, 1, START_REVISION), 1);
 	cr_assert_eq(asked(&s, 1, PROGRESS_NOTIFY), 1);
 	cr_assert_eq(asked(&s, 1, IN_FRAGMENTS), 1);
@@ -120,8 +129,7 @@ Test(conversation, resumes_inside_a_revision)
 	cut(s.watch[1], NULL);
 	await_watches(&s, 3);
 	cr_assert_eq(asked(&s, 3, START_REVISION), 3, "behind 3, whole");
-	tape_finish(&t);
-	played_finish(&s);
+	watched_finish(&s, &t);
 }
 
 static void end_well(struct grpc_stream *t, const struct reply *r)
@@ -174,17 +182,14 @@ Test(conversation, connects_again_after_any_end)
 		struct played s;
 		struct tape t;
 
-		played_init(&s);
-		tape_start(&t, s.bed.store, STORE_PREFIX, version_of(2, 1023));
-		await_watches(&s, 1);
+		watched_init(&s, &t, version_of(2, 1023));
 		SAY(&s, 1, {2, .created = true});
 		ends[i].say(s.watch[0], &ends[i]);
 		await_watches(&s, 2);
 		cr_assert_eq(asked(&s, 2, START_REVISION), 2);
 		SAY(&s, 2, {2, .created = true}, {3, .events = {{A, 3, "1"}}});
 		tape_wait(&s.bed, &t, 1);
-		tape_finish(&t);
-		played_finish(&s);
+		watched_finish(&s, &t);
 	}
 }
 
@@ -222,17 +227,14 @@ Test(conversation, ends_when_it_cannot_go_on)
 		struct played s;
 		struct tape t;
 
-		played_init(&s);
-		tape_start(&t, s.bed.store, STORE_PREFIX, version_of(5, 1023));
-		await_watches(&s, 1);
+		watched_init(&s, &t, version_of(5, 1023));
 		say_all(&s, 1, cases[i].said, cases[i].n);
 		tape_wait_end(&s.bed, &t);
 		cr_assert_eq(t.err.code, cases[i].code, "%zu: %s", i, t.err.text);
 		bed_wait(&s.bed, has_gone, &s);
 		bed_sleep(&s.bed, 50);
 		cr_assert_eq(s.n_watches, 1);
-		tape_finish(&t);
-		played_finish(&s);
+		watched_finish(&s, &t);
 	}
 }
 
@@ -252,16 +254,13 @@ Test(conversation, ends_when_it_is_refused)
 		struct played s;
 		struct tape t;
 
-		played_init(&s);
-		tape_start(&t, s.bed.store, STORE_PREFIX, version_of(5, 1023));
-		await_watches(&s, 1);
+		watched_init(&s, &t, version_of(5, 1023));
 		grpc_stream_end(s.watch[0], cases[i].status, cases[i].text);
 		tape_wait_end(&s.bed, &t);
 		cr_assert_eq(t.err.code, cases[i].code, "%zu: %s", i, t.err.text);
 		bed_sleep(&s.bed, 50);
 		cr_assert_eq(s.n_watches, 1);
-		tape_finish(&t);
-		played_finish(&s);
+		watched_finish(&s, &t);
 	}
 }
 
@@ -270,9 +269,7 @@ Test(conversation, old_events_and_doubles_are_dropped)
 	struct played s;
 	struct tape t;
 
-	played_init(&s);
-	tape_start(&t, s.bed.store, STORE_PREFIX, version_of(3, 0));
-	await_watches(&s, 1);
+	watched_init(&s, &t, version_of(3, 0));
 	SAY(&s, 1, {4, .created = true}, {4, .events = {{A, 2, "1"}, {A, 3}, {B, 3}, {A, 4, "1"}}});
 	SAY(&s, 1, {4, .events = {{A, 4, "1"}}}, {4, .events = {{B, 3, "2", 1}}});
 	SAY(&s, 1, {5, .events = {{A, 5}}});
@@ -281,8 +278,7 @@ Test(conversation, old_events_and_doubles_are_dropped)
 	assert_record(&t.records.items[0], B, NULL, version_of(3, 1));
 	assert_record(&t.records.items[1], A, "1", version_of(4, 0));
 	assert_record(&t.records.items[2], A, NULL, version_of(5, 0));
-	tape_finish(&t);
-	played_finish(&s);
+	watched_finish(&s, &t);
 }
 
 Test(conversation, a_store_that_went_back_ends_its_watches)
@@ -316,9 +312,7 @@ Test(conversation, a_store_that_went_back_is_noticed_when_connecting)
 	struct played s;
 	struct tape t;
 
-	played_init(&s);
-	tape_start(&t, s.bed.store, STORE_PREFIX, version_of(5, 1023));
-	await_watches(&s, 1);
+	watched_init(&s, &t, version_of(5, 1023));
 	SAY(&s, 1, {7, .created = true}, {7});
 	tape_wait_version(&s.bed, &t, version_of(7, 1023));
 	s.revision = 4;
@@ -327,8 +321,7 @@ Test(conversation, a_store_that_went_back_is_noticed_when_connecting)
 	SAY(&s, 2, {4, .created = true});
 	tape_wait_end(&s.bed, &t);
 	cr_assert_eq(t.err.code, ERR_EXPIRED);
-	tape_finish(&t);
-	played_finish(&s);
+	watched_finish(&s, &t);
 }
 
 /* Silence that hides something is ended; silence that hides nothing is not. */
@@ -348,6 +341,5 @@ Test(conversation, a_stuck_stream_is_replaced)
 	s.revision = 6;
 	await_watches(&s, 2);
 	cr_expect_neq(s.watch_connection[1], s.watch_connection[0], "it may be stuck as a whole");
-	tape_finish(&t);
-	played_finish(&s);
+	watched_finish(&s, &t);
 }
