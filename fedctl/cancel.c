@@ -1,5 +1,4 @@
 /* cancel: ends jobs by deleting them. */
-#include <string.h>
 
 #include "base/json.h"
 #include "fedctl/commands.h"
@@ -39,13 +38,15 @@ static int cancel(struct session *s, const char *name, struct canceled *ret, str
 		       : session_not_found(s, jobs, s->ns, name, err);
 }
 
-static void say(const struct canceled *c, bool gone)
+static void say(const struct session *s, const struct canceled *c, bool gone)
 {
+	auto_json *named = json_pack("{s{ss}}", "metadata", "name", c->name);
 	auto_xfree char *line = xasprintf(gone ? "job %s canceled and deleted\n"
 					       : "job %s canceled; it is being deleted\n",
 					  c->name);
 
-	print_out(line, strlen(line));
+	outcome_print(line, named, output_parse(given_text(s->inv, "output")),
+		      kind_find_typed("jobs"));
 }
 
 /* Tells of each that it is gone when all are. */
@@ -62,7 +63,7 @@ static int wait_for_end(struct session *s, const struct canceled *list, size_t n
 	if (left)
 		rc = wait_for_jobs(s, jobs, left, WAIT_FOR_GONE, session_left_ns(s), true);
 	for (size_t i = 0; i < n && !rc; i++)
-		say(&list[i], true);
+		say(s, &list[i], true);
 	return rc;
 }
 
@@ -92,7 +93,7 @@ static int run(struct session *s, const struct targets *t, struct canceled *list
 		waited = wait_for_end(s, list, n);
 	else
 		for (size_t i = 0; i < n; i++)
-			say(&list[i], list[i].gone);
+			say(s, &list[i], list[i].gone);
 	return waited ? waited : rc;
 }
 

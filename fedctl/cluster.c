@@ -6,6 +6,7 @@
 #include "api/views.h"
 #include "base/encode.h"
 #include "base/json.h"
+#include "fedctl/columns.h"
 #include "fedctl/commands.h"
 #include "fedctl/listing.h"
 #include "fedctl/output.h"
@@ -60,7 +61,7 @@ static const char *cluster_state(struct arena *a, const json_t *cluster, int64_t
 
 static const char *cluster_nodes(struct arena *a, const json_t *cluster, int64_t now_ns)
 {
-	return listing_number(a, json_at(cluster, "status", "nodes", NULL));
+	return column_number(a, json_at(cluster, "status", "nodes", NULL));
 }
 
 static const char *cluster_version(struct arena *a, const json_t *cluster, int64_t now_ns)
@@ -70,17 +71,17 @@ static const char *cluster_version(struct arena *a, const json_t *cluster, int64
 
 static const char *cluster_free(struct arena *a, const json_t *cluster, int64_t now_ns)
 {
-	return listing_amounts(a, json_at(cluster, "status", "free", NULL));
+	return column_amounts(a, json_at(cluster, "status", "free", NULL));
 }
 
 int run_cluster_list(struct session *s)
 {
-	static const struct listing_column columns[] = {
-		{"CLUSTER", listing_name},    {"STATE", cluster_state}, {"NODES", cluster_nodes},
+	static const struct layout_column columns[] = {
+		{"CLUSTER", column_name},     {"STATE", cluster_state}, {"NODES", cluster_nodes},
 		{"VERSION", cluster_version}, {"FREE", cluster_free},   {NULL},
 	};
 
-	return run_listing(s, kind_find_typed("clusters"), columns);
+	return listing_run_columns(s, kind_find_typed("clusters"), columns);
 }
 
 /* --- token --- */

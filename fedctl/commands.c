@@ -3,7 +3,10 @@
 
 #include "base/mem.h"
 
-#define OUTPUTS "wide|json|yaml|name"
+#define OUTPUTS       "wide|json|yaml|name"
+#define OUTPUTS_PLAIN "json|yaml|name" /* where there is no table */
+#define DOCUMENTS     "json|yaml"
+#define WATCH_HELP    "go on with a line for every change"
 
 const struct option global_options[] = {
 	{"kubeconfig", 0, OPTION_TEXT, "FILE",
@@ -26,7 +29,7 @@ static const struct option cancel_options[] = {
 static const struct option get_options[] = {
 	{"all-namespaces", 'A', OPTION_TRUTH, NULL, "of all namespaces"},
 	{"selector", 'l', OPTION_TEXT, "LABELS", "only those with these labels: app=x,tier!=test"},
-	{"watch", 'w', OPTION_TRUTH, NULL, "go on with a line for every change"},
+	{"watch", 'w', OPTION_TRUTH, NULL, WATCH_HELP},
 	{NULL},
 };
 
@@ -41,6 +44,11 @@ static const struct option logs_options[] = {
 static const struct option queue_create_options[] = {
 	{"capability", 0, OPTION_TEXT, "AMOUNTS", "the most that its jobs may use at once"},
 	{"closed", 0, OPTION_TRUTH, NULL, "takes no jobs yet"},
+	{NULL},
+};
+
+static const struct option list_options[] = {
+	{"watch", 'w', OPTION_TRUTH, NULL, WATCH_HELP},
 	{NULL},
 };
 
@@ -75,9 +83,11 @@ const struct command commands[] = {
 		.min_args = 1,
 		.max_args = ARGS_MAX_MANY,
 		.argument = ARGUMENT_FILE,
+		.outputs = OUTPUTS_PLAIN,
 		.options = submit_options,
 		.example = "fedctl submit job.yaml\n"
 			   "fedctl submit job.yaml --wait\n"
+			   "fedctl submit job.yaml -o name\n"
 			   "generate-jobs | fedctl submit -",
 		.summary = "give jobs, and what they need, to the federator",
 		.run = run_submit,
@@ -112,7 +122,7 @@ const struct command commands[] = {
 		.min_args = 1,
 		.max_args = 1,
 		.argument = ARGUMENT_JOB,
-		.outputs = "json",
+		.outputs = DOCUMENTS,
 		.example = "fedctl explain job/train",
 		.summary = "why a job waits, or where it ran and why there",
 		.run = run_explain,
@@ -147,6 +157,7 @@ const struct command commands[] = {
 		.min_args = 1,
 		.max_args = ARGS_MAX_MANY,
 		.argument = ARGUMENT_JOB,
+		.outputs = "name",
 		.options = cancel_options,
 		.example = "fedctl cancel train\n"
 			   "fedctl cancel train sweep-1 sweep-2 --wait",
@@ -158,6 +169,7 @@ const struct command commands[] = {
 		.args = "NAME",
 		.min_args = 1,
 		.max_args = 1,
+		.outputs = OUTPUTS_PLAIN,
 		.options = queue_create_options,
 		.example =
 			"fedctl queue create ml --capability cpu=400,memory=2Ti,nvidia.com/gpu=64",
@@ -168,7 +180,9 @@ const struct command commands[] = {
 		.path = "queue list",
 		.args = "",
 		.outputs = OUTPUTS,
-		.example = "fedctl queue list",
+		.options = list_options,
+		.example = "fedctl queue list\n"
+			   "fedctl queue list --watch",
 		.summary = "the queues: what they may use, and what they use",
 		.run = run_queue_list,
 	},
@@ -176,7 +190,9 @@ const struct command commands[] = {
 		.path = "cluster list",
 		.args = "",
 		.outputs = OUTPUTS,
-		.example = "fedctl cluster list",
+		.options = list_options,
+		.example = "fedctl cluster list\n"
+			   "fedctl cluster list --watch",
 		.summary = "the member clusters: whether they are heard, and what is free",
 		.run = run_cluster_list,
 	},
@@ -223,7 +239,7 @@ const struct command commands[] = {
 	{
 		.path = "version",
 		.args = "",
-		.outputs = "json",
+		.outputs = DOCUMENTS,
 		.example = "fedctl version",
 		.summary = "the versions of fedctl and of the federator",
 		.offline = true,

@@ -27,14 +27,22 @@ static const char zsh_script[] =
 	"    found=(${(f)\"$(fedctl __complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
 	"    if (( $#found )); then compadd -- $found; else _files; fi\n"
 	"}\n"
-	"compdef _fedctl fedctl\n";
+	"compdef _fedctl fedctl\n"
+	/* As a file in fpath it is the function's body when it is called first. */
+	"if [[ $funcstack[1] = _fedctl ]]; then _fedctl; fi\n";
 
 static const char fish_script[] =
 	"function __fedctl_complete\n"
 	"    set -l before (commandline -opc)\n"
-	"    fedctl __complete -- $before[2..-1] (commandline -ct) 2>/dev/null\n"
+	"    set -l typed (commandline -ct)\n"
+	"    set -l found (fedctl __complete -- $before[2..-1] $typed 2>/dev/null)\n"
+	"    if set -q found[1]\n"
+	"        printf %s\\\\n $found\n"
+	"    else\n"
+	"        __fish_complete_path $typed\n"
+	"    end\n"
 	"end\n"
-	"complete -c fedctl -a '(__fedctl_complete)'\n";
+	"complete -c fedctl -f -a '(__fedctl_complete)'\n";
 
 static const struct {
 	const char *shell, *script;

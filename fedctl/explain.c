@@ -20,6 +20,7 @@ static long utc_offset(void)
 static int explain(struct session *s, const char *name, struct error *err)
 {
 	const struct kind *jobs = kind_find_typed("jobs");
+	enum output form = output_parse(given_text(s->inv, "output"));
 	auto_json *answer = NULL, *job = NULL;
 	auto_strbuf path = {0}, out = {0};
 	const char *text;
@@ -31,8 +32,8 @@ static int explain(struct session *s, const char *name, struct error *err)
 	if (session_call(s, &(struct call){.path = path.bytes}, &answer, err))
 		return -1;
 	text = json_str_at(answer, "text", NULL);
-	if (given_text(s->inv, "output"))
-		object_write(answer, OUTPUT_JSON, jobs, &out);
+	if (form != OUTPUT_TABLE)
+		object_write(answer, form, jobs, &out);
 	else
 		strbuf_adds(&out, text ? text : "");
 	if (out.size && out.bytes[out.size - 1] != '\n')

@@ -23,9 +23,9 @@ static void put(struct cells *c, const char *text)
 	c->items[c->n++] = text;
 }
 
-static bool is_job(const struct kind *k)
+static bool of_jobs(const struct layout *l)
 {
-	return k == kind_find("batch.volcano.sh", "jobs");
+	return !l->columns && l->kind == kind_find("batch.volcano.sh", "jobs");
 }
 
 /* --- jobs --- */
@@ -160,6 +160,21 @@ static void job_row(const struct layout *l, const json_t *job, int64_t now_ns, s
 			put(c, job_columns[i].cell(&c->arena, &f, now_ns));
 }
 
+/* --- the columns of a command --- */
+
+static void command_headers(const struct layout *l, struct cells *c)
+{
+	for (const struct layout_column *k = l->columns; k->header; k++)
+		put(c, k->header);
+}
+
+static void command_row(const struct layout *l, const json_t *object, int64_t now_ns,
+			struct cells *c)
+{
+	for (const struct layout_column *k = l->columns; k->header; k++)
+		put(c, k->cell(&c->arena, object, now_ns));
+}
+
 /* --- other kinds --- */
 
 static bool column_shown(const struct layout *l, const struct column *c)
@@ -211,28 +226,43 @@ static void kind_row(const struct layout *l, const json_t *object, int64_t now_n
 	}
 }
 
-/* --- both --- */
+/* --- all --- */
+
+static void headers(const struct layout *l, struct cells *c)
+{
+	if (l->namespaces)
+		put(c, "NAMESPACE");
+	if (l->columns)
+		command_headers(l, c);
+	else if (of_jobs(l))
+		job_headers(l, c);
+	else
+		kind_headers(l, c);
+}
+
+/* Phases are painted, and the longest one may come later. */
+static void prepare_phases(const struct layout *l, struct table *t)
+{
+	size_t column = JOB_PHASE_COLUMN + l->namespaces;
+
+	if (l->growing)
+		table_widen(t, column, strlen("Restarting"));
+	table_paint(t, column, phase_color);
+}
 
 struct table *layout_table(const struct layout *l)
 {
 	struct cells c = {0};
 	struct table *t;
 
-	if (l->namespaces)
-		put(&c, "NAMESPACE");
-	if (is_job(l->kind))
-		job_headers(l, &c);
-	else
-		kind_headers(l, &c);
+	headers(l, &c);
 	t = table_create(c.items, c.n);
-	if (!l->kind->name_wide || l->wide)
+	if (l->columns || !l->kind->name_wide || l->wide)
 		table_keep_whole(t, l->namespaces);
 	if (l->growing)
 		table_keep_all(t);
-	if (is_job(l->kind) && l->growing)
-		table_widen(t, JOB_PHASE_COLUMN + l->namespaces, strlen("Restarting"));
-	if (is_job(l->kind))
-		table_paint(t, JOB_PHASE_COLUMN + l->namespaces, phase_color);
+	if (of_jobs(l))
+		prepare_phases(l, t);
 	arena_finish(&c.arena);
 	return t;
 }
@@ -243,7 +273,9 @@ void layout_add(const struct layout *l, struct table *t, const json_t *object, i
 
 	if (l->namespaces)
 		put(&c, json_str_at(object, "metadata", "namespace", NULL));
-	if (is_job(l->kind))
+	if (l->columns)
+		command_row(l, object, now_ns, &c);
+	else if (of_jobs(l))
 		job_row(l, object, now_ns, &c);
 	else
 		kind_row(l, object, now_ns, &c);
@@ -259,6 +291,6 @@ void layout_add_deleted(const struct layout *l, struct table *t, const json_t *o
 	if (l->namespaces)
 		cells[0] = json_str_at(object, "metadata", "namespace", NULL);
 	cells[name] = json_str_at(object, "metadata", "name", NULL);
-	cells[name + (is_job(l->kind) ? JOB_PHASE_COLUMN : 1)] = "Deleted";
+	cells[name + (of_jobs(l) ? JOB_PHASE_COLUMN : 1)] = "Deleted";
 	table_add(t, cells);
 }

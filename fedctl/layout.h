@@ -1,5 +1,5 @@
-/* How objects of a kind are listed: jobs by a layout of their own, others by their table columns.
- */
+/* How objects of a kind are listed: jobs by a layout of their own, others by their table columns or
+ * by those of a command. */
 #ifndef FEDCTL_LAYOUT_H
 #define FEDCTL_LAYOUT_H
 
@@ -7,13 +7,21 @@
 #include <stdint.h>
 
 #include "api/kind.h"
+#include "base/mem.h"
 #include "fedctl/table.h"
+
+struct layout_column {
+	const char *header; /* NULL: there are no more */
+	const char *(*cell)(struct arena *a, const json_t *object,
+			    int64_t now_ns); /* NULL: empty */
+};
 
 struct layout {
 	const struct kind *kind;
-	bool namespaces; /* a column for them */
-	bool wide;       /* more columns, absolute times */
-	bool growing;    /* rows come later that may fill any column */
+	const struct layout_column *columns; /* of a command, the name first, then a state; NULL */
+	bool namespaces;                     /* a column for them */
+	bool wide;                           /* more columns, absolute times */
+	bool growing;                        /* rows come later that may fill any column */
 };
 
 struct table *layout_table(const struct layout *l);

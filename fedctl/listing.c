@@ -1,103 +1,213 @@
 #include "fedctl/listing.h"
 
-#include <string.h>
-
 #include "base/json.h"
-#include "fedctl/amounts.h"
-#include "fedctl/commands.h"
-#include "fedctl/output.h"
-#include "fedctl/table.h"
+#include "fedctl/follow.h"
 
-#define COLUMNS_MAX 12
+struct watching {
+	const struct listing *listing;
+	struct table *table;
+	bool synced, broken, done;
+};
 
-const char *listing_name(struct arena *a, const json_t *object, int64_t now_ns)
+static bool for_people(const struct listing *l)
 {
-	return json_str_at(object, "metadata", "name", NULL);
+	return l->output <= OUTPUT_WIDE;
 }
 
-const char *listing_number(struct arena *a, const json_t *value)
-{
-	return json_is_integer(value)
-		       ? arena_printf(a, "%lld", (long long)json_integer_value(value))
-		       : NULL;
-}
-
-static void add_amount(const char *name, const json_t *value, struct strbuf *out)
-{
-	auto_xfree char *text = NULL;
-
-	if (!value)
-		return;
-	text = json_is_string(value) ? xstrdup(json_string_value(value)) : json_print(value);
-	strbuf_addf(out, "%s%s ", out->size ? ", " : "", name);
-	amount_write(name, text, out);
-}
-
-const char *listing_amounts(struct arena *a, const json_t *amounts)
+static bool print_table(struct table *t, enum output output)
 {
 	auto_strbuf out = {0};
-	const char *name;
-	json_t *value;
 
-	add_amount("cpu", json_object_get(amounts, "cpu"), &out);
-	add_amount("memory", json_object_get(amounts, "memory"), &out);
-	json_object_foreach ((json_t *)(uintptr_t)amounts, name, value)
-		if (strchr(name, '/'))
-			add_amount(name, value, &out);
-	return out.size ? arena_strdup(a, out.bytes) : NULL;
+	table_write(t, output == OUTPUT_WIDE ? 0 : output_width(), colors_on(stdout), &out);
+	return print_out(strbuf_str(&out), out.size);
 }
 
-static struct table *make_table(const struct listing_column *columns, size_t *ret_n)
+static void print_none(const struct listing *l)
 {
-	const char *headers[COLUMNS_MAX];
-	size_t n = 0;
-
-	for (; columns[n].header; n++)
-		headers[n] = columns[n].header;
-	*ret_n = n;
-	return table_create(headers, n);
+	if (l->layout.kind->namespaced && l->ns)
+		fprintf(stderr, "no %s in namespace %s\n", l->layout.kind->plural, l->ns);
+	else
+		fprintf(stderr, "no %s\n", l->layout.kind->plural);
 }
 
-static void print_rows(struct session *s, json_t *items, const struct listing_column *columns,
-		       bool wide)
+static void print_rows(const struct listing *l, json_t *items)
 {
-	int64_t now_ns = env_wall_ns(s->env);
 	auto_free(table_destroy) struct table *t = NULL;
-	auto_strbuf out = {0};
 	json_t *item;
-	size_t i, n;
+	size_t i;
 
-	t = make_table(columns, &n);
-	table_keep_whole(t, 0);
-	json_array_foreach (items, i, item) {
-		const char *cells[COLUMNS_MAX];
-		struct arena a = {0};
-
-		for (size_t c = 0; c < n; c++)
-			cells[c] = columns[c].cell(&a, item, now_ns);
-		table_add(t, cells);
-		arena_finish(&a);
+	if (!json_array_size(items)) {
+		print_none(l);
+		return;
 	}
-	table_write(t, wide ? 0 : output_width(), colors_on(stdout), &out);
+	if (l->below)
+		print_out("\n", 1);
+	t = layout_table(&l->layout);
+	json_array_foreach (items, i, item)
+		layout_add(&l->layout, t, item, env_wall_ns(l->session->env));
+	print_table(t, l->output);
+}
+
+/* whole: the items are all that was asked of the kind, not one named object. */
+static void print_items(const struct listing *l, json_t *items, bool whole)
+{
+	auto_strbuf out = {0};
+
+	if (l->list) {
+		json_array_extend(l->list, items);
+		return;
+	}
+	if (for_people(l)) {
+		print_rows(l, items);
+		return;
+	}
+	if (whole || json_array_size(items) != 1)
+		objects_write(items, l->output, l->layout.kind, &out);
+	else
+		object_write(json_array_get(items, 0), l->output, l->layout.kind, &out);
 	print_out(strbuf_str(&out), out.size);
 }
 
-int run_listing(struct session *s, const struct kind *kind, const struct listing_column *columns)
+/* --- once --- */
+
+static int print_all(const struct listing *l)
 {
-	enum output form = output_parse(given_text(s->inv, "output"));
 	auto_json *items = NULL;
-	auto_strbuf out = {0};
 	struct error err;
 
-	if (session_list(s, kind, NULL, NULL, &items, &err))
-		return session_fail(s, &err);
-	if (form > OUTPUT_WIDE) {
-		objects_write(items, form, kind, &out);
-		print_out(strbuf_str(&out), out.size);
-	} else if (!json_array_size(items)) {
-		fprintf(stderr, "no %s\n", kind->plural);
-	} else {
-		print_rows(s, items, columns, form == OUTPUT_WIDE);
-	}
+	if (session_list(l->session, l->layout.kind, l->ns, l->selector, &items, &err))
+		return session_fail(l->session, &err);
+	print_items(l, items, true);
 	return EXIT_DONE;
+}
+
+/* Those that are there are printed, the others complained of. */
+static int print_named(const struct listing *l, const struct target *targets, size_t n)
+{
+	auto_json *items = json_array();
+	int rc = EXIT_DONE;
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *object;
+		struct error err;
+
+		if (session_get(l->session, l->layout.kind, l->ns, targets[i].name, &object, &err))
+			rc = session_fail(l->session, &err);
+		else
+			json_array_append_new(items, object);
+		if (exit_is_silence(rc))
+			return rc;
+	}
+	if (json_array_size(items))
+		print_items(l, items, false);
+	return rc;
+}
+
+/* --- as they change --- */
+
+static bool print_change(const struct watching *w, const json_t *object, const json_t *prev)
+{
+	const struct listing *l = w->listing;
+	auto_strbuf out = {0};
+
+	if (!for_people(l)) {
+		object_write(object ? object : prev, l->output, l->layout.kind, &out);
+		return print_out(strbuf_str(&out), out.size);
+	}
+	if (object)
+		layout_add(&l->layout, w->table, object, env_wall_ns(l->session->env));
+	else
+		layout_add_deleted(&l->layout, w->table, prev);
+	return !w->synced || print_table(w->table, l->output);
+}
+
+static void end_if_broken(struct watching *w, bool printed)
+{
+	w->broken = !printed;
+	if (w->broken)
+		session_wake(w->listing->session, &w->done);
+}
+
+static void on_changed(const json_t *object, const json_t *prev, void *arg)
+{
+	struct watching *w = arg;
+
+	end_if_broken(w, print_change(w, object, prev));
+}
+
+static void on_synced(void *arg)
+{
+	struct watching *w = arg;
+
+	w->synced = true;
+	if (for_people(w->listing))
+		end_if_broken(w, print_table(w->table, w->listing->output));
+}
+
+static int watch(const struct listing *l, const char *const *names, size_t n)
+{
+	auto_free(table_destroy) struct table *t = layout_table(&l->layout);
+	struct watching w = {.listing = l, .table = t};
+	auto_free(follow_destroy) struct follow *f = NULL;
+	const struct error *failure;
+
+	f = follow_create(l->session, &(struct follow_config){.kind = l->layout.kind,
+							      .ns = l->ns,
+							      .selector = l->selector,
+							      .names = names,
+							      .n_names = n,
+							      .changed = on_changed,
+							      .synced = on_synced,
+							      .arg = &w,
+							      .done = &w.done});
+	session_wait(l->session, &w.done);
+	failure = follow_failed(f);
+	return failure ? session_fail(l->session, failure) : EXIT_DONE;
+}
+
+/* A name that is not there is an error, as it is without --watch. */
+static int watch_targets(const struct listing *l, const struct target *targets, size_t n)
+{
+	auto_xfree const char **names = xcalloc(n, sizeof(*names));
+
+	for (size_t i = 0; i < n && targets[i].name; i++) {
+		auto_json *object = NULL;
+		struct error err;
+
+		if (session_get(l->session, l->layout.kind, l->ns, targets[i].name, &object, &err))
+			return session_fail(l->session, &err);
+		names[i] = targets[i].name;
+	}
+	return watch(l, names[0] ? names : NULL, names[0] ? n : 0);
+}
+
+/* --- both --- */
+
+struct listing listing_begin(struct session *s, const struct kind *kind)
+{
+	struct listing l = {
+		.session = s,
+		.layout = {.kind = kind, .growing = given_truth(s->inv, "watch")},
+		.output = output_parse(given_text(s->inv, "output")),
+		.ns = s->ns,
+	};
+
+	l.layout.wide = l.output == OUTPUT_WIDE;
+	return l;
+}
+
+int listing_run(const struct listing *l, const struct target *targets, size_t n)
+{
+	if (l->layout.growing)
+		return watch_targets(l, targets, n);
+	return targets[0].name ? print_named(l, targets, n) : print_all(l);
+}
+
+int listing_run_columns(struct session *s, const struct kind *kind,
+			const struct layout_column *columns)
+{
+	struct listing l = listing_begin(s, kind);
+
+	l.layout.columns = columns;
+	return listing_run(&l, &(struct target){.kind = kind}, 1);
 }

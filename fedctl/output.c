@@ -117,6 +117,11 @@ enum output output_parse(const char *text)
 	return OUTPUT_TABLE;
 }
 
+bool output_is_document(enum output form)
+{
+	return form == OUTPUT_JSON || form == OUTPUT_YAML;
+}
+
 static void add_break(struct strbuf *out, size_t depth)
 {
 	strbuf_addf(out, "\n%*s", (int)(depth * INDENT), "");
@@ -217,6 +222,18 @@ void objects_write(json_t *items, enum output form, const struct kind *kind, str
 	list = json_pack("{ss,ss,sO,s{ss}}", "apiVersion", "v1", "kind", "List", "items", copies,
 			 "metadata", "resourceVersion", "");
 	tree_write(list, form, out);
+}
+
+void outcome_print(const char *line, const json_t *object, enum output form,
+		   const struct kind *kind)
+{
+	auto_strbuf out = {0};
+
+	if (form == OUTPUT_TABLE)
+		strbuf_adds(&out, line);
+	else
+		object_write(object, form, kind, &out);
+	print_out(out.bytes, out.size);
 }
 
 bool print_out(const char *bytes, size_t n)

@@ -31,6 +31,7 @@ void cut_text(const char *text, size_t width, struct strbuf *out);
 
 enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
 enum output output_parse(const char *text); /* NULL: TABLE */
+bool output_is_document(enum output form);  /* one text for all that is printed */
 
 /* The object as JSON of four spaces, as YAML, or its name ("job.batch.volcano.sh/x"). Without
  * metadata.managedFields. */
@@ -38,6 +39,10 @@ void object_write(const json_t *object, enum output form, const struct kind *kin
 		  struct strbuf *out);
 /* Several as a List; kind is for names only. */
 void objects_write(json_t *items, enum output form, const struct kind *kind, struct strbuf *out);
+
+/* What became of an object: the line, or the object itself where a form is given. */
+void outcome_print(const char *line, const json_t *object, enum output form,
+		   const struct kind *kind);
 
 /* Writes and flushes; false: nobody reads any more. */
 bool print_out(const char *bytes, size_t n);

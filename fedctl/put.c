@@ -12,6 +12,7 @@ struct put {
 	struct session *session;
 	const struct manifest *manifest;
 	enum put_mode mode;
+	enum output output;
 	json_t *object; /* as it is sent */
 };
 
@@ -21,18 +22,20 @@ static bool is_job(const struct manifest *m)
 }
 
 /* "job ml/x submitted" */
-static void say_done(const struct put *p, const char *name, const char *what)
+static void say_done(const struct put *p, const json_t *object, const char *what)
 {
 	const struct manifest *m = p->manifest;
+	const char *name = json_str_at(object, "metadata", "name", NULL);
 	auto_strbuf line = {0};
 
-	if (p->mode == PUT_CHECK)
+	if (p->mode == PUT_CHECK || output_is_document(p->output))
 		return;
 	strbuf_addf(&line, "%s ", m->kind->singular);
 	if (m->ns)
 		strbuf_addf(&line, "%s/", m->ns);
-	strbuf_addf(&line, "%s %s%s\n", name, what, p->mode == PUT_DRY ? " (dry run)" : "");
-	print_out(line.bytes, line.size);
+	strbuf_addf(&line, "%s %s%s\n", name ? name : m->name, what,
+		    p->mode == PUT_DRY ? " (dry run)" : "");
+	outcome_print(line.bytes, object, p->output, m->kind);
 }
 
 /* A copy of the object without what a server would refuse or pass over in it. */
@@ -94,35 +97,27 @@ static int fail_lack(const struct put *p, struct error *err)
 			 m->kind->singular, m->name ? m->name : "", m->ns, m->ns);
 }
 
-static int create(const struct put *p, json_t **ret_job, struct error *err)
+static int create(const struct put *p, json_t **ret, struct error *err)
 {
-	const struct manifest *m = p->manifest;
-	auto_json *made = NULL;
-	const char *name;
-
-	if (ask(p, "POST", NULL, &made, err))
+	if (ask(p, "POST", NULL, ret, err))
 		return err->code == ERR_NOT_FOUND ? fail_lack(p, err) : -1;
-	name = json_str_at(made, "metadata", "name", NULL);
-	say_done(p, name ? name : m->name, is_job(m) ? "submitted" : "created");
-	if (is_job(m) && name)
-		*ret_job = take_ptr(made);
+	say_done(p, *ret, is_job(p->manifest) ? "submitted" : "created");
 	return 0;
 }
 
-static int patch(const struct put *p, const char *version, struct error *err)
+static int patch(const struct put *p, const char *version, json_t **ret, struct error *err)
 {
-	auto_json *changed = NULL;
 	const char *now;
 
-	if (ask(p, "PATCH", p->manifest->name, &changed, err))
+	if (ask(p, "PATCH", p->manifest->name, ret, err))
 		return -1;
-	now = json_str_at(changed, "metadata", "resourceVersion", NULL);
-	say_done(p, p->manifest->name, now && !strcmp(now, version) ? "unchanged" : "updated");
+	now = json_str_at(*ret, "metadata", "resourceVersion", NULL);
+	say_done(p, *ret, now && !strcmp(now, version) ? "unchanged" : "updated");
 	return 0;
 }
 
 /* Asks the server only where the file says something that is not so. */
-static int update(const struct put *p, struct error *err)
+static int update(const struct put *p, json_t **ret, struct error *err)
 {
 	const struct manifest *m = p->manifest;
 	auto_json *object = NULL, *wanted = NULL;
@@ -133,8 +128,9 @@ static int update(const struct put *p, struct error *err)
 		return -1;
 	version = json_str_at(object, "metadata", "resourceVersion", NULL);
 	if (!json_equal(object, wanted))
-		return patch(p, version ? version : "", err);
-	say_done(p, m->name, "unchanged");
+		return patch(p, version ? version : "", ret, err);
+	say_done(p, object, "unchanged");
+	*ret = take_ptr(object);
 	return 0;
 }
 
@@ -176,24 +172,28 @@ static int fail_taken(const struct put *p, struct error *err)
 			 name, name);
 }
 
-static int put(const struct put *p, json_t **ret_job, struct error *err)
+static int put(const struct put *p, json_t **ret, struct error *err)
 {
 	const struct manifest *m = p->manifest;
 
-	if (!create(p, ret_job, err))
+	if (!create(p, ret, err))
 		return 0;
 	shorten(m, err);
 	if (err->code != ERR_ALREADY_EXISTS || !m->name)
 		return -1;
-	return is_job(m) ? fail_taken(p, err) : update(p, err);
+	return is_job(m) ? fail_taken(p, err) : update(p, ret, err);
 }
 
-int put_object(struct session *s, const struct manifest *m, enum put_mode mode, json_t **ret_job,
+int put_object(struct session *s, const struct manifest *m, enum put_mode mode, json_t **ret,
 	       struct error *err)
 {
 	auto_json *object = as_written(m->object);
-	struct put p = {.session = s, .manifest = m, .mode = mode, .object = object};
+	struct put p = {.session = s,
+			.manifest = m,
+			.mode = mode,
+			.output = output_parse(given_text(s->inv, "output")),
+			.object = object};
 
-	*ret_job = NULL;
-	return put(&p, ret_job, err);
+	*ret = NULL;
+	return put(&p, ret, err);
 }

@@ -11,9 +11,10 @@ enum put_mode {
 	PUT_KEEP,
 };
 
-/* Prints what became of it: "job ml/x submitted". What only servers set, as in a file that was read
- * from one, is left out. ret_job: the job as it was made, caller owns; NULL for all else. */
-int put_object(struct session *s, const struct manifest *m, enum put_mode mode, json_t **ret_job,
+/* Prints what became of it: "job ml/x submitted", or its name where names are asked for; documents
+ * are the caller's to print. What only servers set, as in a file that was read from one, is left
+ * out. ret: the object as it is then, caller owns. */
+int put_object(struct session *s, const struct manifest *m, enum put_mode mode, json_t **ret,
 	       struct error *err);
 
 #endif

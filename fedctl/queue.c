@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "fedctl/amounts.h"
+#include "fedctl/columns.h"
 #include "fedctl/commands.h"
 #include "fedctl/listing.h"
 #include "fedctl/output.h"
@@ -30,15 +31,17 @@ static int queue_object(const struct invocation *inv, json_t **ret, struct error
 int run_queue_create(struct session *s)
 {
 	auto_strbuf path = {0};
-	auto_json *queue = NULL;
+	const struct kind *queues = kind_find_typed("queues");
+	enum output form = output_parse(given_text(s->inv, "output"));
+	auto_json *queue = NULL, *made = NULL;
 	auto_xfree char *line = NULL;
 	struct error err;
 
 	if (queue_object(s->inv, &queue, &err))
 		return usage_fail(&err);
-	object_path(kind_find_typed("queues"), NULL, NULL, &path);
+	object_path(queues, NULL, NULL, &path);
 	strbuf_adds(&path, "?fieldManager=fedctl");
-	if (session_call(s, &(struct call){"POST", path.bytes, queue}, NULL, &err)) {
+	if (session_call(s, &(struct call){"POST", path.bytes, queue}, &made, &err)) {
 		if (err.code == ERR_ALREADY_EXISTS)
 			error_set(&err, ERR_ALREADY_EXISTS,
 				  "queue \"%s\" is there already; to change it: kubectl edit queue "
@@ -47,7 +50,7 @@ int run_queue_create(struct session *s)
 		return session_fail(s, &err);
 	}
 	line = xasprintf("queue %s created\n", s->inv->args[0]);
-	print_out(line, strlen(line));
+	outcome_print(line, made, form, queues);
 	return EXIT_DONE;
 }
 
@@ -60,28 +63,28 @@ static const char *queue_state(struct arena *a, const json_t *queue, int64_t now
 
 static const char *queue_ceiling(struct arena *a, const json_t *queue, int64_t now_ns)
 {
-	return listing_amounts(a, json_at(queue, "spec", "capability", NULL));
+	return column_amounts(a, json_at(queue, "spec", "capability", NULL));
 }
 
 static const char *queue_used(struct arena *a, const json_t *queue, int64_t now_ns)
 {
-	return listing_amounts(a, json_at(queue, "status", "allocated", NULL));
+	return column_amounts(a, json_at(queue, "status", "allocated", NULL));
 }
 
 static const char *queue_running(struct arena *a, const json_t *queue, int64_t now_ns)
 {
-	return listing_number(a, json_at(queue, "status", "running", NULL));
+	return column_number(a, json_at(queue, "status", "running", NULL));
 }
 
 static const char *queue_waiting(struct arena *a, const json_t *queue, int64_t now_ns)
 {
-	return listing_number(a, json_at(queue, "status", "pending", NULL));
+	return column_number(a, json_at(queue, "status", "pending", NULL));
 }
 
 int run_queue_list(struct session *s)
 {
-	static const struct listing_column columns[] = {
-		{"QUEUE", listing_name},
+	static const struct layout_column columns[] = {
+		{"QUEUE", column_name},
 		{"STATE", queue_state},
 		{"RUNNING", queue_running},
 		{"WAITING", queue_waiting},
@@ -90,5 +93,5 @@ int run_queue_list(struct session *s)
 		{NULL},
 	};
 
-	return run_listing(s, kind_find_typed("queues"), columns);
+	return listing_run_columns(s, kind_find_typed("queues"), columns);
 }

@@ -8,6 +8,7 @@
 #include "base/pki.h"
 #include "fedctl/commands.h"
 #include "fedctl/manifest.h"
+#include "fedctl/output.h"
 #include "fedctl/put.h"
 #include "fedctl/session.h"
 #include "fedctl/wait.h"
@@ -18,9 +19,10 @@
 struct submission {
 	struct session *session;
 	struct manifests manifests;
-	struct job_name *jobs; /* that were made, for --wait; borrowed from the trees */
-	json_t *trees;         /* array of the jobs as they were made */
+	json_t *objects;       /* array of those that were given, as they are then */
+	struct job_name *jobs; /* that were made, for --wait; borrowed from the objects */
 	size_t n_jobs;
+	enum output output;
 	bool dry;
 };
 
@@ -100,10 +102,15 @@ static int check_all(struct submission *b)
 	int rc = EXIT_DONE;
 
 	for (size_t i = 0; i < m->n && (b->dry || m->n > 1); i++) {
-		auto_json *job = NULL;
+		auto_json *object = NULL;
 		struct error err;
 
-		if (!put_object(b->session, &m->items[i], mode, &job, &err) || may_come(b, i, &err))
+		if (!put_object(b->session, &m->items[i], mode, &object, &err)) {
+			if (b->dry)
+				json_array_append(b->objects, object);
+			continue;
+		}
+		if (may_come(b, i, &err))
 			continue;
 		rc = session_fail(b->session, &err);
 		if (rc != EXIT_REFUSED)
@@ -117,13 +124,17 @@ static int check_all(struct submission *b)
 
 /* --- all --- */
 
-static void note_job(struct submission *b, const struct manifest *m, json_t *take_job)
+static void note(struct submission *b, const struct manifest *m, json_t *take_object)
 {
-	json_array_append_new(b->trees, take_job);
-	b->jobs[b->n_jobs++] =
-		(struct job_name){.ns = m->ns,
-				  .name = json_str_at(take_job, "metadata", "name", NULL),
-				  .uid = json_str_at(take_job, "metadata", "uid", NULL)};
+	const char *name = json_str_at(take_object, "metadata", "name", NULL);
+
+	json_array_append_new(b->objects, take_object);
+	if (is_job(m) && name)
+		b->jobs[b->n_jobs++] = (struct job_name){
+			.ns = m->ns,
+			.name = name,
+			.uid = json_str_at(take_object, "metadata", "uid", NULL),
+		};
 }
 
 /* From the i-th on, which was refused after all. */
@@ -151,17 +162,16 @@ static int keep_all(struct submission *b)
 
 	b->jobs = xcalloc(m->n, sizeof(*b->jobs));
 	for (size_t i = 0; i < m->n; i++) {
-		json_t *job = NULL;
+		json_t *object;
 		struct error err;
 		int rc;
 
-		if (put_object(b->session, &m->items[i], PUT_KEEP, &job, &err)) {
+		if (put_object(b->session, &m->items[i], PUT_KEEP, &object, &err)) {
 			rc = session_fail(b->session, &err);
 			say_left_out(b, i);
 			return rc;
 		}
-		if (job)
-			note_job(b, &m->items[i], job);
+		note(b, &m->items[i], object);
 	}
 	return EXIT_DONE;
 }
@@ -173,7 +183,21 @@ static int wait_for_all(struct submission *b)
 	if (!given_truth(inv, "wait") || !b->n_jobs)
 		return EXIT_DONE;
 	return wait_for_jobs(b->session, b->jobs, b->n_jobs, WAIT_FOR_COMPLETED,
-			     session_left_ns(b->session), false);
+			     session_left_ns(b->session), b->output != OUTPUT_TABLE);
+}
+
+/* A single object as it is, several as a List; those before a refusal too. */
+static void print_documents(const struct submission *b)
+{
+	auto_strbuf out = {0};
+
+	if (!output_is_document(b->output) || !json_array_size(b->objects))
+		return;
+	if (b->manifests.n == 1)
+		object_write(json_array_get(b->objects, 0), b->output, NULL, &out);
+	else
+		objects_write(b->objects, b->output, NULL, &out);
+	print_out(out.bytes, out.size);
 }
 
 static int submit_all(struct submission *b)
@@ -186,19 +210,21 @@ static int submit_all(struct submission *b)
 		return EXIT_REFUSED;
 	}
 	rc = check_all(b);
-	if (rc || b->dry)
-		return rc;
-	rc = keep_all(b);
-	return rc ? rc : wait_for_all(b);
+	if (!rc && !b->dry)
+		rc = keep_all(b);
+	print_documents(b);
+	return rc || b->dry ? rc : wait_for_all(b);
 }
 
 int run_submit(struct session *s)
 {
-	struct submission b = {
-		.session = s, .trees = json_array(), .dry = given_truth(s->inv, "dry-run")};
+	struct submission b = {.session = s,
+			       .objects = json_array(),
+			       .output = output_parse(given_text(s->inv, "output")),
+			       .dry = given_truth(s->inv, "dry-run")};
 	int rc = submit_all(&b);
 
-	json_decref(b.trees);
+	json_decref(b.objects);
 	free(b.jobs);
 	manifests_finish(&b.manifests);
 	return rc;

@@ -11,14 +11,14 @@ static int ask(const struct invocation *inv, json_t **ret, struct session *s, st
 	return session_call(s, &(struct call){.path = "/version"}, ret, err);
 }
 
-static void print_json(const json_t *server)
+static void print_document(const json_t *server, enum output form)
 {
 	auto_json *both = json_pack("{s{ss}}", "client", "version", FEDERATOR_VERSION);
 	auto_strbuf out = {0};
 
 	if (server)
 		json_object_set_new(both, "server", json_deep_copy(server));
-	object_write(both, OUTPUT_JSON, NULL, &out);
+	object_write(both, form, NULL, &out);
 	print_out(out.bytes, out.size);
 }
 
@@ -27,7 +27,8 @@ int run_version(struct session *unopened)
 {
 	const struct invocation *inv = unopened->inv;
 	static const char client[] = "fedctl     " FEDERATOR_VERSION "\n";
-	bool plain = !given_text(inv, "output");
+	enum output form = output_parse(given_text(inv, "output"));
+	bool plain = form == OUTPUT_TABLE;
 	struct session s = {0};
 	auto_json *server = NULL;
 	struct error err;
@@ -41,7 +42,7 @@ int run_version(struct session *unopened)
 		printf("federator  %s at %s\n", json_str_at(server, "gitVersion", NULL),
 		       s.config.server);
 	if (!plain)
-		print_json(server);
+		print_document(server, form);
 	if (s.loop)
 		session_close(&s);
 	return rc;

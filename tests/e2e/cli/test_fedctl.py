@@ -90,6 +90,49 @@ def test_a_dry_run_checks_all_and_keeps_nothing(submit, memory_hub, name):
     assert not exists(memory_hub, f"{name}-a")
 
 
+def test_what_was_submitted_is_printed_in_the_form_that_is_asked_for(submit, memory_hub, name):
+    assert submit([queue(name)], flags=["-o", "name"])[1] == [f"queue.scheduling.volcano.sh/{name}"]
+    code, out, errors = submit([queue(name)], [job(name, queue=name)], flags=["-o", "json"])
+    both = json.loads("\n".join(out))
+    assert (code, errors, both["kind"]) == (0, [], "List")
+    assert [item["kind"] for item in both["items"]] == ["Queue", "Job"]
+    stored = json.loads(memory_hub.fedctl(["get", "job", name, "-o", "json"]).stdout)
+    assert (both["items"][1]["metadata"], both["items"][1]["spec"]) == (
+        stored["metadata"], stored["spec"])
+    one = yaml.safe_load("\n".join(submit([job(f"{name}-b")], flags=["-o", "yaml", "--dry-run"])[1]))
+    assert one["kind"] == "Job" and one["spec"]["minAvailable"] == 1
+    assert not exists(memory_hub, f"{name}-b")
+    assert memory_hub.fedctl(["cancel", name, "-o", "name"]).stdout == (
+        f"job.batch.volcano.sh/{name}\n")
+
+
+def test_what_was_submitted_before_a_refusal_is_printed_too(submit, name):
+    code, out, errors = submit([queue(name)], [job(f"{name}-a", queue="absent")],
+                               flags=["-o", "json"])
+    assert code == 1 and len(errors) == 2
+    assert [item["kind"] for item in json.loads("\n".join(out))["items"]] == ["Queue"]
+
+
+def test_a_queue_that_was_made_is_printed_in_the_form_that_is_asked_for(memory_hub, name):
+    made = memory_hub.fedctl(["queue", "create", name, "-o", "json", "--closed"]).stdout
+    assert json.loads(made)["spec"]["closed"] is True
+    assert memory_hub.fedctl(["queue", "create", f"{name}-b", "-o", "name"]).stdout == (
+        f"queue.scheduling.volcano.sh/{name}-b\n")
+
+
+def test_a_list_goes_on_with_a_line_for_every_change(run, memory_hub, name):
+    watcher = run.process(f"{name}-watch", argv.fedctl(memory_hub.kubeconfig, [
+        "queue", "list", "--watch"])).start()
+    try:
+        watcher.wait_log("(?m)^QUEUE  .*STATE .*CEILING .*USED$")
+        memory_hub.fedctl(["queue", "create", name, "--capability", "cpu=4"])
+        watcher.wait_log(rf"(?m)^{name}  +Open .* cpu 4$")
+        memory_hub.must("DELETE", f"{jobs.QUEUES}/{name}")
+        watcher.wait_log(rf"(?m)^{name}  +Deleted$")
+    finally:
+        run.forget(watcher)
+
+
 def test_a_job_named_twice_is_found_before_anything_is_submitted(submit, memory_hub, name):
     code, out, errors = submit([job(name)], [job(name)])
     assert code == 1 and out == []
@@ -160,6 +203,8 @@ SAID = [
     (["get", "jobs", "-n", ".."], 2, 'error: namespace ".." must consist of lower case'),
     (["get", "jobs", "--server", "hub"], 2, 'error: the federator\'s address "hub" is not a URL'),
     (["get", "jobs", "--context", "x"], 2, "error: kubeconfig (--kubeconfig, KUBECONFIG): "),
+    (["queue", "create", "x", "-o", "wide"], 2, 'error: -o: "wide" is none of json|yaml|name'),
+    (["describe", "job/x", "-o", "json"], 2, "error: describe has no -o"),
     (["get", "jobs", "--help=x"], 2, "error: --help takes no value"),
     (["cancel", "absent"], 1, 'error: job "absent" not found'),
     (["logs", "absent"], 1, 'error: job "absent" not found'),
@@ -221,6 +266,7 @@ def test_a_federator_that_cannot_answer_says_why_and_fedctl_tells_that_it_waits(
 
 @pytest.mark.parametrize("args", [
     ["get", "job", "a", "b"], ["get", "jobs", "--watch"], ["queue", "create", "x"],
+    ["cluster", "list", "--watch"],
     ["submit", "-"], ["submit", "-", "--wait"], ["cancel", "a", "b"], ["cancel", "a", "--wait"],
     ["logs", "-f", "a"], ["wait", "a"]], ids=" ".join)
 def test_timeout_ends_whatever_waits_for_the_federator(run, lonely_hub, args):

@@ -1,9 +1,6 @@
 """fedctl, command by command, at a hub with clusters."""
 import json
-import os
 import re
-import shlex
-import subprocess
 
 import pytest
 import yaml
@@ -238,28 +235,3 @@ def test_who_cannot_be_reached_and_what_is_wrong_usage(fed, fedctl):
     assert said.startswith("error: cannot reach the federator at https://127.0.0.1:1")
     for args in (["get"], ["bogus"], ["get", "jobs", "--bogus"], ["wait", "x", "--for", "never"]):
         assert fedctl.fails(USAGE, *args).startswith("error: "), args
-
-
-def complete(fed, *words):
-    """What bash offers in place of the last word, behind `fedctl`."""
-    script = f"""
-source <(fedctl completion bash)
-COMP_WORDS=(fedctl {shlex.join(words)})
-COMP_CWORD={len(words)}
-_fedctl
-printf '%s\\n' "${{COMPREPLY[@]}}"
-"""
-    folder = os.path.dirname(argv.fedctl("", [])[0])
-    env = dict(fed.hub.run.env, KUBECONFIG=fed.hub.kubeconfig,
-               PATH=f"{folder}:{fed.hub.run.env['PATH']}")
-    return subprocess.run(["bash", "-c", script], env=env, check=True, capture_output=True,
-                          text=True).stdout.split()
-
-
-def test_completion_knows_commands_and_the_names_of_jobs(fed, name):
-    """completion in bash | commands, and names that the federator knows"""
-    jobs.submit(fed.hub, long(name))
-    assert "submit" in complete(fed, "su")
-    assert "create" in complete(fed, "queue", "cr")
-    assert [word.split("/")[-1] for word in complete(fed, "cancel", name)] == [name]
-    assert {"arm", "gpu", "large"} <= set(complete(fed, "cluster", "cordon", ""))

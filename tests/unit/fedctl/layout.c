@@ -65,6 +65,32 @@ Test(layout, lists_jobs_widely_with_absolute_times)
 			 "got:\n%s", out.bytes);
 }
 
+static const char *nothing_to_say(struct arena *a, const json_t *object, int64_t now_ns)
+{
+	return NULL;
+}
+
+static const char *its_name(struct arena *a, const json_t *object, int64_t now_ns)
+{
+	return json_str_at(object, "metadata", "name", NULL);
+}
+
+Test(layout, lists_by_the_columns_of_a_command_where_it_has_some)
+{
+	static const struct layout_column columns[] = {
+		{"JOB", its_name}, {"STATE", nothing_to_say}, {"AGAIN", its_name}, {NULL}};
+	const struct layout l = {
+		.kind = kind_find_typed("jobs"), .columns = columns, .growing = true};
+	auto_free(table_destroy) struct table *t = layout_table(&l);
+	auto_json *gone = json_loads(running, 0, NULL);
+
+	add(&l, t, running);
+	layout_add_deleted(&l, t, gone);
+	expect(t, "JOB    STATE    AGAIN\n"
+		  "train           train\n"
+		  "train  Deleted\n");
+}
+
 Test(layout, lists_other_kinds_by_their_columns)
 {
 	const struct layout l = {.kind = kind_find_typed("queues")};
