@@ -7,6 +7,12 @@
 #include "base/encode.h"
 #include "server/pages.h"
 
+#ifdef __clang__
+#define COMPILER "clang"
+#else
+#define COMPILER "gcc"
+#endif
+
 static const char *const content_types[] = {
 	[FORM_JSON] = "application/json",
 	[FORM_DISCOVERY_V2] =
@@ -51,7 +57,7 @@ static void add_version(struct server *s)
 	json_set_str(j, "gitTreeState", "");
 	json_set_str(j, "buildDate", "1970-01-01T00:00:00Z");
 	json_set_str(j, "goVersion", "none");
-	json_set_str(j, "compiler", "gcc");
+	json_set_str(j, "compiler", COMPILER);
 	json_set_str(j, "platform", "linux");
 	page_add(s, "/version", FORM_JSON, j);
 }
