@@ -75,8 +75,8 @@ def test_apiserver_restarted(fed, name):
     ended = {e["auditID"] for e in reads(fed.real, mark, "watch")}
     assert ended - {e["auditID"] for e in reads(fed.real, restarted, "watch")}, \
         "the agent's watch of pods was not interrupted"
-    assert re.search(r"WARN \S+ the member's apiserver: GET \S+/pods\?watch=\S+: ",
-                     fed.agent.text()[said:]), "the agent does not tell of it"
+    assert re.search(r"WARN \S+ the member's apiserver: ", fed.agent.text()[said:]), \
+        "the agent does not tell of it"
     listed, = reads(fed.real, restarted, "list")
     asked, *_, watches = reads(fed.real, restarted, "watch", "ResponseStarted")
     assert began(asked) < began(listed) < began(watches)
