@@ -25,6 +25,8 @@ int amounts_parse(const char *text, json_t **ret, struct error *err)
 		if (q.nano < 0)
 			return error_set(err, ERR_BAD_REQUEST, "%s: %s is less than 0", name,
 					 amount);
+		if (json_object_get(amounts, name))
+			return error_set(err, ERR_BAD_REQUEST, "%s is there twice", name);
 		json_set_str(amounts, name, amount);
 		text += n + (text[n] == ',');
 	}

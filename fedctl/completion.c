@@ -110,9 +110,21 @@ static void offer_kinds(const char *typed, struct strbuf *out)
 		offer(kinds[i]->plural, typed, out);
 }
 
-/* Names that the federator has; none when it does not answer soon. */
-static void offer_names(const struct session *unopened, const struct kind *kind, const char *typed,
-			struct strbuf *out)
+/* "a|b|c" */
+static void offer_values(const char *values, const char *typed, struct strbuf *out)
+{
+	for (const char *p = values; p && *p; p += strspn(p, "|")) {
+		size_t n = strcspn(p, "|");
+		auto_xfree char *word = xstrndup(p, n);
+
+		offer(word, typed, out);
+		p += n;
+	}
+}
+
+/* Names that the federator has, each behind the prefix; none when it does not answer soon. */
+static void offer_names(const struct session *unopened, const struct kind *kind, const char *prefix,
+			const char *typed, struct strbuf *out)
 {
 	auto_json *page = NULL;
 	auto_strbuf path = {0};
@@ -127,9 +139,51 @@ static void offer_names(const struct session *unopened, const struct kind *kind,
 	strbuf_addf(&path, "?limit=%d", NAMES_MAX);
 	if (!session_call(&s, &(struct call){.path = path.bytes, .timeout_ms = NAMES_TIMEOUT_MS},
 			  &page, &err))
-		json_array_foreach (json_object_get(page, "items"), i, item)
-			offer(json_str_at(item, "metadata", "name", NULL), typed, out);
+		json_array_foreach (json_object_get(page, "items"), i, item) {
+			auto_xfree char *word = xasprintf(
+				"%s%s", prefix, json_str_at(item, "metadata", "name", NULL));
+
+			offer(word, typed, out);
+		}
 	session_close(&s);
+}
+
+/* The option that the word is, if the next one is its value. */
+static const struct option *awaits_value(const struct command *c, const char *word)
+{
+	const struct option *o = NULL;
+
+	if (word[0] == '-' && word[1] == '-')
+		o = option_find(c, word + 2, strlen(word + 2), 0);
+	else if (word[0] == '-' && word[1] && !word[2])
+		o = option_find(c, NULL, 0, word[1]);
+	return o && o->type != OPTION_TRUTH ? o : NULL;
+}
+
+/* Words that are neither options nor their values. Returns how many; out has room for n. */
+static size_t arguments_of(const struct command *c, const char *const *words, size_t n,
+			   const char **out)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (awaits_value(c, words[i]))
+			i++;
+		else if (*words[i] != '-')
+			out[found++] = words[i];
+	}
+	return found;
+}
+
+/* "job/x": the kind stands in the word itself. */
+static void offer_named(const struct session *s, const char *typed, struct strbuf *out)
+{
+	size_t n = strcspn(typed, "/");
+	auto_xfree char *word = xstrndup(typed, n), *prefix = xstrndup(typed, n + 1);
+	const struct kind *kind = kind_find_typed(word);
+
+	if (kind)
+		offer_names(s, kind, prefix, typed, out);
 }
 
 static void offer_arguments(const struct session *s, const struct command *c,
@@ -138,7 +192,9 @@ static void offer_arguments(const struct session *s, const struct command *c,
 {
 	const struct kind *kind = NULL;
 
-	if (c->argument == ARGUMENT_KIND && !n)
+	if (strchr(typed, '/') && (c->argument == ARGUMENT_KIND || c->argument == ARGUMENT_JOB))
+		offer_named(s, typed, out);
+	else if (c->argument == ARGUMENT_KIND && !n)
 		offer_kinds(typed, out);
 	else if (c->argument == ARGUMENT_KIND)
 		kind = kind_find_typed(args[0]);
@@ -147,7 +203,7 @@ static void offer_arguments(const struct session *s, const struct command *c,
 	else if (c->argument == ARGUMENT_CLUSTER)
 		kind = kind_find_typed("clusters");
 	if (kind && n < c->max_args)
-		offer_names(s, kind, typed, out);
+		offer_names(s, kind, "", typed, out);
 }
 
 /* The words are those of the line, the one under the cursor last. */
@@ -157,13 +213,21 @@ int run_complete(struct session *s)
 	size_t n = s->inv->n_args ? s->inv->n_args - 1 : 0, used = 0;
 	const char *typed = s->inv->n_args ? words[n] : "";
 	const struct command *c = command_find(words, n, &used);
+	const struct option *o = n > used ? awaits_value(c, words[n - 1]) : NULL;
+	auto_xfree const char **args = xcalloc(n + 1, sizeof(*args));
 	auto_strbuf out = {0};
 
-	if (*typed == '-') {
+	if (o) {
+		offer_values(strcmp(o->name, "output") ? o->words
+			     : c                       ? c->outputs
+						       : NULL,
+			     typed, &out);
+	} else if (*typed == '-') {
 		offer_options(c ? c->options : NULL, typed, &out);
 		offer_options(global_options, typed, &out);
 	} else if (c && c->summary) {
-		offer_arguments(s, c, words + used, n - used, typed, &out);
+		n = arguments_of(c, words + used, n - used, args);
+		offer_arguments(s, c, args, n, typed, &out);
 	} else {
 		offer_commands(words, n, typed, &out);
 	}

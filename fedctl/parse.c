@@ -125,9 +125,8 @@ static const struct option *find_in(const struct option *options, const char *na
 	return NULL;
 }
 
-/* A command's own options stand before the global ones of the same name. */
-static const struct option *find_option(const struct command *command, const char *name, size_t n,
-					char letter)
+const struct option *option_find(const struct command *command, const char *name, size_t n,
+				 char letter)
 {
 	const struct option *o = command ? find_in(command->options, name, n, letter) : NULL;
 
@@ -213,7 +212,7 @@ static int read_name(struct invocation *inv, char **words, int left, struct erro
 
 	if (asks(word, n, HELP) || asks(word, n, VERSION))
 		return flag_fail_value(asks(word, n, HELP) ? "help" : "version", err);
-	o = find_option(inv->command, word + 2, n - 2, 0);
+	o = option_find(inv->command, word + 2, n - 2, 0);
 	if (!o)
 		return fail_unknown_option(inv->command, word, n, err);
 	return give_value(inv, o, word[n] ? word + n + 1 : NULL, words, left, err);
@@ -230,7 +229,7 @@ static int fail_unknown_letter(const struct command *command, const char *letter
 static int read_letters(struct invocation *inv, char **words, int left, struct error *err)
 {
 	for (const char *letter = words[0] + 1;; letter++) {
-		const struct option *o = find_option(inv->command, letter, 0, *letter);
+		const struct option *o = option_find(inv->command, letter, 0, *letter);
 		const char *rest = letter + 1;
 
 		if (!o)
@@ -293,7 +292,7 @@ static size_t plain_words(int argc, char **argv, const char **out)
 			out[n++] = argv[i];
 			continue;
 		}
-		o = find_option(NULL, argv[i] + 2, is_long ? strlen(argv[i]) - 2 : 0,
+		o = option_find(NULL, argv[i] + 2, is_long ? strlen(argv[i]) - 2 : 0,
 				is_long ? 0 : argv[i][1]);
 		if (o && o->type != OPTION_TRUTH && (is_long || !argv[i][2]))
 			i++;
@@ -390,7 +389,7 @@ void invocation_finish(struct invocation *inv)
 /* The last one counts, so that an alias can be overruled. */
 static const struct given *find_given(const struct invocation *inv, const char *name)
 {
-	const struct option *o = find_option(inv->command, name, strlen(name), 0);
+	const struct option *o = option_find(inv->command, name, strlen(name), 0);
 
 	assert(o);
 	for (size_t i = inv->n_given; i-- > 0;)

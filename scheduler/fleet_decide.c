@@ -220,7 +220,7 @@ static void say_better_variant(const struct contest *k, struct strbuf *out)
 	for (size_t i = 0; i < k->n; i++)
 		if (k->options[i].variant < k->best.variant)
 			return;
-	strbuf_addf(out, "%salternative %zu: no room for a better one", out->size ? "; " : "",
+	strbuf_addf(out, "%salternative %zu: none before it fits now", out->size ? "; " : "",
 		    k->best.variant + 1);
 }
 

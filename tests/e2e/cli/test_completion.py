@@ -87,7 +87,9 @@ def zsh_in_fpath(env, folder, line):
 @pytest.mark.parametrize("line, word", [
     ("fedctl su", "submit"), ("fedctl queue cr", "create"), ("fedctl submit --wa", "--wait"),
     ("fedctl cancel comp", "completed-word"), ("fedctl get jo", "jobs"),
-    ("fedctl get jobs compl", "completed-word")])
+    ("fedctl get jobs compl", "completed-word"), ("fedctl get -n default jobs c", "completed-word"),
+    ("fedctl explain job/c", "job/completed-word"), ("fedctl get jobs -o wi", "wide"),
+    ("fedctl wait completed-word --for r", "running")])
 @pytest.mark.parametrize("shell", [bash, fish, zsh, zsh_in_fpath])
 def test_the_tab_key_completes(env, tmp_path, shell, line, word):
     (tmp_path / "submit.yaml").write_text("")

@@ -191,6 +191,8 @@ def test_several_kinds_are_got_together(submit, memory_hub, name):
 SAID = [
     (["queue", "create", "default"], 1, 'error: queue "default" is there already; '),
     (["queue", "create", "x", "--capability", "cpu=much"], 2, "error: --capability: cpu: \"much\""),
+    (["queue", "create", "x", "--capability", "cpu=4,memory=1Gi,cpu=2"], 2,
+     "error: --capability: cpu is there twice"),
     (["queue", "create", "x", "--capability", "cpus=4"], 1,
      "error: queue x: spec.capability[cpus]: Invalid value: must be cpu, memory, "),
     (["describe", "example-job"], 2,

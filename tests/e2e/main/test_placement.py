@@ -29,7 +29,7 @@ def test_alternatives_of_which_only_the_second_has_room(fed, name):
     (pod,) = jobs.pods_of(fed.members["arm"], found["metadata"]["uid"])
     assert pod["spec"]["nodeSelector"] == {"kubernetes.io/arch": "arm64"}
     said = fed.hub.fedctl(["explain", f"job/{name}"]).stdout
-    assert "alternative 2: no room for a better one" in said, said
+    assert "alternative 2: none before it fits now" in said, said
 
 
 def test_alternatives_of_which_no_cluster_has_the_first(fed, name):
