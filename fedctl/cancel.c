@@ -1,5 +1,4 @@
 /* cancel: ends jobs by deleting them. */
-
 #include "base/json.h"
 #include "fedctl/commands.h"
 #include "fedctl/output.h"

@@ -82,10 +82,9 @@ bool given_truth(const struct invocation *inv, const char *option);
 int64_t given_number(const struct invocation *inv, const char *option, int64_t otherwise);
 int64_t given_ns(const struct invocation *inv, const char *option, int64_t otherwise);
 
-/* By its name of n characters or, where letter is not 0, by that; NULL when there is none. A
- * command's own options stand before the global ones; command NULL: these alone. */
-const struct option *option_find(const struct command *command, const char *name, size_t n,
-				 char letter);
+/* The option that the word is, "--name" or "-n", if its value is the next word; else NULL. command
+ * NULL: one of the global options. */
+const struct option *option_awaiting(const struct command *command, const char *word);
 
 /* The longest path that the words begin with; NULL when none. ret_used: words of it. */
 const struct command *command_find(const char *const *words, size_t n, size_t *ret_used);

@@ -110,10 +110,13 @@ static void offer_kinds(const char *typed, struct strbuf *out)
 		offer(kinds[i]->plural, typed, out);
 }
 
-/* "a|b|c" */
-static void offer_values(const char *values, const char *typed, struct strbuf *out)
+/* Those that the option takes: "a|b|c". */
+static void offer_values(const struct command *c, const struct option *o, const char *typed,
+			 struct strbuf *out)
 {
-	for (const char *p = values; p && *p; p += strspn(p, "|")) {
+	bool is_output = !strcmp(o->name, "output") && c;
+
+	for (const char *p = is_output ? c->outputs : o->words; p && *p; p += strspn(p, "|")) {
 		size_t n = strcspn(p, "|");
 		auto_xfree char *word = xstrndup(p, n);
 
@@ -148,18 +151,6 @@ static void offer_names(const struct session *unopened, const struct kind *kind,
 	session_close(&s);
 }
 
-/* The option that the word is, if the next one is its value. */
-static const struct option *awaits_value(const struct command *c, const char *word)
-{
-	const struct option *o = NULL;
-
-	if (word[0] == '-' && word[1] == '-')
-		o = option_find(c, word + 2, strlen(word + 2), 0);
-	else if (word[0] == '-' && word[1] && !word[2])
-		o = option_find(c, NULL, 0, word[1]);
-	return o && o->type != OPTION_TRUTH ? o : NULL;
-}
-
 /* Words that are neither options nor their values. Returns how many; out has room for n. */
 static size_t arguments_of(const struct command *c, const char *const *words, size_t n,
 			   const char **out)
@@ -167,7 +158,7 @@ static size_t arguments_of(const struct command *c, const char *const *words, si
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (awaits_value(c, words[i]))
+		if (option_awaiting(c, words[i]))
 			i++;
 		else if (*words[i] != '-')
 			out[found++] = words[i];
@@ -213,15 +204,12 @@ int run_complete(struct session *s)
 	size_t n = s->inv->n_args ? s->inv->n_args - 1 : 0, used = 0;
 	const char *typed = s->inv->n_args ? words[n] : "";
 	const struct command *c = command_find(words, n, &used);
-	const struct option *o = n > used ? awaits_value(c, words[n - 1]) : NULL;
+	const struct option *o = n > used ? option_awaiting(c, words[n - 1]) : NULL;
 	auto_xfree const char **args = xcalloc(n + 1, sizeof(*args));
 	auto_strbuf out = {0};
 
 	if (o) {
-		offer_values(strcmp(o->name, "output") ? o->words
-			     : c                       ? c->outputs
-						       : NULL,
-			     typed, &out);
+		offer_values(c, o, typed, &out);
 	} else if (*typed == '-') {
 		offer_options(c ? c->options : NULL, typed, &out);
 		offer_options(global_options, typed, &out);

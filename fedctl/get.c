@@ -47,7 +47,7 @@ static size_t same_kind(const struct targets *t, size_t i)
 static int get_targets(struct session *s, const struct targets *t)
 {
 	enum output output = output_parse(given_text(s->inv, "output"));
-	bool together = same_kind(t, 0) < t->n && (output_is_document(output));
+	bool together = same_kind(t, 0) < t->n && output_is_document(output);
 	auto_json *list = together ? json_array() : NULL;
 	auto_strbuf out = {0};
 	int rc = EXIT_DONE;

@@ -6,7 +6,7 @@
 struct watching {
 	const struct listing *listing;
 	struct table *table;
-	bool synced, broken, done;
+	bool synced, done;
 };
 
 static bool for_people(const struct listing *l)
@@ -121,10 +121,10 @@ static bool print_change(const struct watching *w, const json_t *object, const j
 	return !w->synced || print_table(w->table, l->output);
 }
 
-static void end_if_broken(struct watching *w, bool printed)
+/* printed: somebody reads yet. */
+static void end_unless(bool printed, struct watching *w)
 {
-	w->broken = !printed;
-	if (w->broken)
+	if (!printed)
 		session_wake(w->listing->session, &w->done);
 }
 
@@ -132,7 +132,7 @@ static void on_changed(const json_t *object, const json_t *prev, void *arg)
 {
 	struct watching *w = arg;
 
-	end_if_broken(w, print_change(w, object, prev));
+	end_unless(print_change(w, object, prev), w);
 }
 
 static void on_synced(void *arg)
@@ -141,7 +141,7 @@ static void on_synced(void *arg)
 
 	w->synced = true;
 	if (for_people(w->listing))
-		end_if_broken(w, print_table(w->table, w->listing->output));
+		end_unless(print_table(w->table, w->listing->output), w);
 }
 
 static int watch(const struct listing *l, const char *const *names, size_t n)

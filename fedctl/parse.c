@@ -125,12 +125,24 @@ static const struct option *find_in(const struct option *options, const char *na
 	return NULL;
 }
 
-const struct option *option_find(const struct command *command, const char *name, size_t n,
-				 char letter)
+/* A command's own options stand before the global ones of the same name. */
+static const struct option *find_option(const struct command *command, const char *name, size_t n,
+					char letter)
 {
 	const struct option *o = command ? find_in(command->options, name, n, letter) : NULL;
 
 	return o ? o : find_in(global_options, name, n, letter);
+}
+
+const struct option *option_awaiting(const struct command *command, const char *word)
+{
+	const struct option *o = NULL;
+
+	if (word[0] == '-' && word[1] == '-')
+		o = find_option(command, word + 2, strlen(word + 2), 0);
+	else if (word[0] == '-' && word[1] && !word[2])
+		o = find_option(command, NULL, 0, word[1]);
+	return o && o->type != OPTION_TRUTH ? o : NULL;
 }
 
 static int fail_unknown_option(const struct command *command, const char *word, size_t n,
@@ -212,7 +224,7 @@ static int read_name(struct invocation *inv, char **words, int left, struct erro
 
 	if (asks(word, n, HELP) || asks(word, n, VERSION))
 		return flag_fail_value(asks(word, n, HELP) ? "help" : "version", err);
-	o = option_find(inv->command, word + 2, n - 2, 0);
+	o = find_option(inv->command, word + 2, n - 2, 0);
 	if (!o)
 		return fail_unknown_option(inv->command, word, n, err);
 	return give_value(inv, o, word[n] ? word + n + 1 : NULL, words, left, err);
@@ -229,7 +241,7 @@ static int fail_unknown_letter(const struct command *command, const char *letter
 static int read_letters(struct invocation *inv, char **words, int left, struct error *err)
 {
 	for (const char *letter = words[0] + 1;; letter++) {
-		const struct option *o = option_find(inv->command, letter, 0, *letter);
+		const struct option *o = find_option(inv->command, letter, 0, *letter);
 		const char *rest = letter + 1;
 
 		if (!o)
@@ -282,19 +294,10 @@ static size_t plain_words(int argc, char **argv, const char **out)
 {
 	size_t n = 0;
 
-	for (int i = 1; i < argc; i++) {
-		const struct option *o;
-		bool is_long = argv[i][0] == '-' && argv[i][1] == '-';
-
-		if (is_long && !argv[i][2])
-			break;
-		if (!is_flag(argv[i])) {
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (!is_flag(argv[i]))
 			out[n++] = argv[i];
-			continue;
-		}
-		o = option_find(NULL, argv[i] + 2, is_long ? strlen(argv[i]) - 2 : 0,
-				is_long ? 0 : argv[i][1]);
-		if (o && o->type != OPTION_TRUTH && (is_long || !argv[i][2]))
+		else if (option_awaiting(NULL, argv[i]))
 			i++;
 	}
 	return n;
@@ -389,7 +392,7 @@ void invocation_finish(struct invocation *inv)
 /* The last one counts, so that an alias can be overruled. */
 static const struct given *find_given(const struct invocation *inv, const char *name)
 {
-	const struct option *o = option_find(inv->command, name, strlen(name), 0);
+	const struct option *o = find_option(inv->command, name, strlen(name), 0);
 
 	assert(o);
 	for (size_t i = inv->n_given; i-- > 0;)

@@ -36,8 +36,9 @@ def env(run, memory_hub):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def job(memory_hub):
+def names(memory_hub):
     jobs.submit(memory_hub, jobs.job("completed-word", jobs.task()))
+    memory_hub.must("POST", f"{jobs.FEDERATOR}/clusters", {"metadata": {"name": "word-of-cluster"}})
 
 
 def bash(env, folder, line):
@@ -88,7 +89,7 @@ def zsh_in_fpath(env, folder, line):
     ("fedctl su", "submit"), ("fedctl queue cr", "create"), ("fedctl submit --wa", "--wait"),
     ("fedctl cancel comp", "completed-word"), ("fedctl get jo", "jobs"),
     ("fedctl get jobs compl", "completed-word"), ("fedctl get -n default jobs c", "completed-word"),
-    ("fedctl explain job/c", "job/completed-word"), ("fedctl get jobs -o wi", "wide"),
+    ("fedctl cluster cordon w", "word-of-cluster"), ("fedctl explain job/c", "job/completed-word"), ("fedctl get jobs -o wi", "wide"),
     ("fedctl wait completed-word --for r", "running")])
 @pytest.mark.parametrize("shell", [bash, fish, zsh, zsh_in_fpath])
 def test_the_tab_key_completes(env, tmp_path, shell, line, word):

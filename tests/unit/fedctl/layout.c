@@ -4,6 +4,7 @@
 
 #include "base/encode.h"
 #include "base/json.h"
+#include "fedctl/columns.h"
 
 static void add(const struct layout *l, struct table *t, const char *json)
 {
@@ -70,15 +71,10 @@ static const char *nothing_to_say(struct arena *a, const json_t *object, int64_t
 	return NULL;
 }
 
-static const char *its_name(struct arena *a, const json_t *object, int64_t now_ns)
-{
-	return json_str_at(object, "metadata", "name", NULL);
-}
-
 Test(layout, lists_by_the_columns_of_a_command_where_it_has_some)
 {
 	static const struct layout_column columns[] = {
-		{"JOB", its_name}, {"STATE", nothing_to_say}, {"AGAIN", its_name}, {NULL}};
+		{"JOB", column_name}, {"STATE", nothing_to_say}, {"AGAIN", column_name}, {NULL}};
 	const struct layout l = {
 		.kind = kind_find_typed("jobs"), .columns = columns, .growing = true};
 	auto_free(table_destroy) struct table *t = layout_table(&l);
